@@ -1,0 +1,116 @@
+//! A started shell: has it ended, how, and what did it start.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use crate::{Exit, Signal, Tree, Usage};
+
+/// A started child. Its id stays its own until [`Child::wait`] reaps it, so signals cannot hit a stranger.
+#[derive(Debug)]
+pub struct Child {
+    pid: Pid,
+    exit_fd: OwnedFd,
+    tree: Tree,
+    reaped: Option<(Exit, Usage)>,
+}
+
+impl Child {
+    pub(crate) fn new(pid: Pid, exit_fd: OwnedFd, tree: Tree) -> Self {
+        Self { pid, exit_fd, tree, reaped: None }
+    }
+
+    /// The process id, which is also its process group and session.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// The shell and everything it started.
+    #[must_use]
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Whether the shell has ended. It is not reaped by this.
+    pub fn has_ended(&self) -> io::Result<bool> {
+        if self.reaped.is_some() {
+            return Ok(true);
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let status =
+            rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.pid), options)).map_err(status_taken)?;
+        Ok(status.is_some())
+    }
+
+    /// Waits for the shell to end and reaps it. Stop the rest of the tree first, while the id is still taken.
+    pub fn wait(&mut self) -> io::Result<(Exit, Usage)> {
+        if let Some(ended) = self.reaped {
+            return Ok(ended);
+        }
+        let ended = reap(self.pid())?;
+        Ok(*self.reaped.insert(ended))
+    }
+}
+
+impl AsRawFd for Child {
+    fn as_raw_fd(&self) -> RawFd {
+        self.exit_fd.as_raw_fd()
+    }
+}
+
+impl AsFd for Child {
+    /// A descriptor that becomes readable when the shell has ended.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.exit_fd.as_fd()
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe interface returns the resource usage of one child")]
+fn reap(pid: i32) -> io::Result<(Exit, Usage)> {
+    let mut status = 0;
+    // SAFETY: `rusage` is plain numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both pointers are to live locals of the type the call writes.
+        let result = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+        if result == pid {
+            return Ok((decode(status), measured(&usage)));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(status_taken(error));
+        }
+    }
+}
+
+fn decode(status: i32) -> Exit {
+    if libc::WIFSIGNALED(status) {
+        Exit::Signal(Signal::from_raw(libc::WTERMSIG(status)))
+    } else {
+        Exit::Code(libc::WEXITSTATUS(status))
+    }
+}
+
+fn measured(usage: &libc::rusage) -> Usage {
+    let time = |t: libc::timeval| {
+        Duration::from_secs(t.tv_sec.unsigned_abs())
+            + Duration::from_micros(u64::try_from(t.tv_usec).unwrap_or(0))
+    };
+    let rss = usage.ru_maxrss.unsigned_abs();
+    let max_rss_kib = if cfg!(target_os = "macos") { rss / 1024 } else { rss };
+    Usage { cpu: time(usage.ru_utime) + time(usage.ru_stime), max_rss_kib }
+}
+
+/// Says what "no child processes" means here.
+fn status_taken(error: impl Into<io::Error>) -> io::Error {
+    let error = error.into();
+    if error.raw_os_error() != Some(libc::ECHILD) {
+        return error;
+    }
+    io::Error::other(
+        "the exit status was taken by someone else in this process: SIGCHLD is ignored, or something waits for any child",
+    )
+}

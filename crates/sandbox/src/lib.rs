@@ -1,0 +1,47 @@
+//! Spawns one command and keeps hold of every process it starts.
+//!
+//! Responsible for everything between "this is what shall run" ([`Spec`]) and "nothing of it is alive":
+//! the child's session, descriptors, signals and working directory; the exact error when it cannot start;
+//! finding, signalling and killing its whole [`Tree`]. All unsafe code of the workspace is in this crate.
+//!
+//! Not responsible for deadlines, output or policy: those are the engine's. It knows no async runtime.
+//!
+//! ```
+//! use bashtion_sandbox::{Exit, Spec};
+//! use std::{ffi::OsString, fs::File, io::Read};
+//!
+//! let (mut read, write) = std::io::pipe()?;
+//! let spec = Spec {
+//!     program: "/bin/bash".into(),
+//!     args: ["bash", "-c", "echo hello"].map(OsString::from).to_vec(),
+//!     env: vec![],
+//!     cwd: File::open("/")?.into(),
+//!     stdout: write.try_clone()?.into(),
+//!     stderr: write.into(),
+//! };
+//! let mut child = spec.prepare()?.launch()?;
+//! let mut text = String::new();
+//! read.read_to_string(&mut text)?;
+//! assert_eq!(text, "hello\n");
+//! assert_eq!(child.wait()?.0, Exit::Code(0));
+//! assert!(child.tree().members()?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod child;
+mod exit;
+mod report;
+mod spec;
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable")))]
+#[path = "linux/mod.rs"]
+mod imp;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))))]
+#[path = "portable.rs"]
+mod imp;
+
+pub use child::Child;
+pub use exit::{Exit, Signal, Usage};
+pub use imp::{Tree, open_directory};
+pub use report::{Enforced, Mode, Report};
+pub use spec::{Prepared, Process, SpawnError, Spec, Step};

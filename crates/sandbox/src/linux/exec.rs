@@ -1,0 +1,99 @@
+//! What the child does between its birth and the program: system calls, in this order, and nothing else.
+//!
+//! It runs in the parent's memory while the parent's thread is suspended. It must not allocate, lock, panic
+//! or return; it shares `errno` with that thread, which does not look at it until the child has left.
+#![expect(unsafe_code, reason = "raw system calls between clone and execve")]
+
+use std::os::fd::RawFd;
+
+use crate::spec::Step;
+
+/// All the child needs, made by the parent; and where it leaves word when it cannot go on.
+pub(super) struct Image {
+    pub(super) program: *const libc::c_char,
+    pub(super) argv: *const *const libc::c_char,
+    pub(super) envp: *const *const libc::c_char,
+    /// To become 0, 1 and 2. Each is above 2.
+    pub(super) streams: [RawFd; 3],
+    pub(super) cwd: RawFd,
+    /// A limit that marks the process and all its descendants.
+    pub(super) tag: Option<u64>,
+    pub(super) failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Failure {
+    pub(super) step: Step,
+    pub(super) errno: i32,
+}
+
+/// The child's whole life as our code.
+pub(super) extern "C" fn become_program(image: *mut Image) -> ! {
+    // SAFETY: the parent passes a valid image and is suspended, so this is the only reference to it.
+    let image = unsafe { &mut *image };
+    image.failure = Some(try_to(image));
+    // SAFETY: ends this process only; no destructor or exit handler of the parent runs.
+    unsafe { libc::_exit(127) }
+}
+
+/// Returns only when a step was refused.
+fn try_to(image: &Image) -> Failure {
+    type Action = fn(&Image) -> bool;
+    let steps: [(Step, Action); 5] = [
+        // A new session has no terminal, so `/dev/tty` does not open and nothing can wait for a password.
+        (Step::Session, |_| call(libc::SYS_setsid, [0; 4])),
+        (Step::Mark, |image| image.tag.is_none_or(set_tag)),
+        (Step::Streams, |image| {
+            (0..).zip(image.streams).all(|(target, fd)| call(libc::SYS_dup3, [fd.into(), target, 0, 0]))
+        }),
+        (Step::Cwd, |image| call(libc::SYS_fchdir, [image.cwd.into(), 0, 0, 0])),
+        (Step::Exec, |image| {
+            // After the last use of `cwd`, and before the mask opens: a handler must never run here.
+            close_all_above_stderr();
+            reset_signals();
+            call(libc::SYS_execve, [image.program as i64, image.argv as i64, image.envp as i64, 0])
+        }),
+    ];
+    for (step, done) in steps {
+        if !done(image) {
+            // SAFETY: the location is valid for the life of the thread.
+            return Failure { step, errno: unsafe { *libc::__errno_location() } };
+        }
+    }
+    // Unreachable: a successful execve does not return.
+    Failure { step: Step::Exec, errno: libc::EINVAL }
+}
+
+fn call(number: libc::c_long, [a, b, c, d]: [i64; 4]) -> bool {
+    // SAFETY: each caller passes the arguments that this call takes, with pointers the parent keeps valid.
+    unsafe { libc::syscall(number, a, b, c, d) != -1 }
+}
+
+fn set_tag(tag: u64) -> bool {
+    let limit = libc::rlimit { rlim_cur: tag, rlim_max: tag };
+    call(libc::SYS_prlimit64, [0, super::tag::RESOURCE, (&raw const limit) as i64, 0])
+}
+
+/// Kernels before 5.9 and some filters have no `close_range`; then each possible descriptor is closed by hand.
+fn close_all_above_stderr() {
+    const FIRST: i64 = 3;
+    const MOST: i64 = 65_536;
+    if !call(libc::SYS_close_range, [FIRST, u32::MAX.into(), 0, 0]) {
+        for fd in FIRST..MOST {
+            call(libc::SYS_close, [fd, 0, 0, 0]);
+        }
+    }
+}
+
+/// Every signal back to its default action, also those that the host ignores; then none blocked.
+fn reset_signals() {
+    const KERNEL_SIGNALS: i64 = 64;
+    const SIGSET_SIZE: i64 = 8;
+    // The kernel's `struct sigaction` with SIG_DFL: all zero, on every architecture at most this long.
+    let default = [0_u64; 4];
+    for signal in 1..=KERNEL_SIGNALS {
+        call(libc::SYS_rt_sigaction, [signal, (&raw const default) as i64, 0, SIGSET_SIZE]);
+    }
+    let none = 0_u64;
+    call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK.into(), (&raw const none) as i64, 0, SIGSET_SIZE]);
+}

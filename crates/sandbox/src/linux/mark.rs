@@ -1,0 +1,41 @@
+//! How the descendants of one command are told from all other processes.
+
+use std::os::fd::BorrowedFd;
+
+use super::cgroup::Cgroup;
+use super::tag::Tag;
+
+/// Something every descendant inherits, whatever it does to its session, parent or environment.
+#[derive(Debug)]
+pub(super) enum Mark {
+    /// A control group of its own: killed at one stroke, and changes nothing that the command can see.
+    Cgroup(Cgroup),
+    /// An unusual value of a limit that limits nothing, for hosts where no control group can be made.
+    Tag(Tag),
+    /// Neither can be had: only the session, the process group and the line of parents are known.
+    Kinship,
+}
+
+impl Mark {
+    pub(super) fn strongest() -> Self {
+        Cgroup::create().map_or_else(Self::without_cgroup, Self::Cgroup)
+    }
+
+    pub(super) fn without_cgroup() -> Self {
+        Tag::unique().map_or(Self::Kinship, Self::Tag)
+    }
+
+    pub(super) fn cgroup(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Cgroup(cgroup) => Some(cgroup.fd()),
+            Self::Tag(_) | Self::Kinship => None,
+        }
+    }
+
+    pub(super) fn tag(&self) -> Option<u64> {
+        match self {
+            Self::Tag(tag) => Some(tag.value()),
+            Self::Cgroup(_) | Self::Kinship => None,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Starting a child on Linux without copying the caller's memory map.
+
+mod cgroup;
+mod clone;
+mod exec;
+mod mark;
+mod processes;
+mod tag;
+mod tree;
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::ptr;
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::Child;
+use crate::spec::{Prepared, SpawnError, Step};
+use exec::Image;
+use mark::Mark;
+pub use tree::Tree;
+
+/// Starts the child. Each way that the kernel or a container refuses is followed by the next plainer one.
+pub(crate) fn launch(prepared: &Prepared) -> Result<Child, SpawnError> {
+    let failed = |source| SpawnError::refused(Step::Prepare, source);
+    let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|e| failed(e.into()))?;
+    let null = Above::stderr(&null).map_err(failed)?;
+    let stdout = Above::stderr(&prepared.stdout).map_err(failed)?;
+    let stderr = Above::stderr(&prepared.stderr).map_err(failed)?;
+    let cwd = Above::stderr(&prepared.cwd).map_err(failed)?;
+    let argv = pointers(&prepared.args);
+    let envp = pointers(&prepared.env);
+    let image = |mark: &Mark| Image {
+        program: prepared.program.as_ptr(),
+        argv: argv.as_ptr(),
+        envp: envp.as_ptr(),
+        streams: [null.raw(), stdout.raw(), stderr.raw()],
+        cwd: cwd.raw(),
+        tag: mark.tag(),
+        failure: None,
+    };
+    let stack = clone::Stack::new().map_err(|e| failed(e.into()))?;
+
+    let mut mark = Mark::strongest();
+    let (mut born, mut failure) = clone::start(&stack, image(&mark), mark.cgroup());
+    if born.is_err() && mark.cgroup().is_some() {
+        mark = Mark::without_cgroup();
+        (born, failure) = clone::start(&stack, image(&mark), None);
+    }
+    let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;
+    let mut child = Child::new(pid, pidfd, Tree::new(pid, mark));
+    if let Some(failure) = failure {
+        // It has exited already; unreaped it would stay a zombie.
+        let _ = child.wait();
+        return Err(SpawnError::refused(failure.step, io::Error::from_raw_os_error(failure.errno)));
+    }
+    Ok(child)
+}
+
+/// A descriptor that putting 0, 1 and 2 in place cannot overwrite: itself, or a copy where it is one of them.
+enum Above<'a> {
+    Itself(&'a OwnedFd),
+    Copy(OwnedFd),
+}
+
+impl<'a> Above<'a> {
+    fn stderr(fd: &'a OwnedFd) -> io::Result<Self> {
+        if fd.as_raw_fd() > libc::STDERR_FILENO {
+            return Ok(Self::Itself(fd));
+        }
+        Ok(Self::Copy(rustix::io::fcntl_dupfd_cloexec(fd, libc::STDERR_FILENO + 1)?))
+    }
+
+    fn raw(&self) -> RawFd {
+        match self {
+            Self::Itself(fd) => fd.as_raw_fd(),
+            Self::Copy(fd) => fd.as_raw_fd(),
+        }
+    }
+}
+
+/// Opens a directory to become the working directory. Reading its entries need not be allowed.
+pub fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+fn pointers(strings: &[std::ffi::CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect()
+}

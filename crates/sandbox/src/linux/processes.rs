@@ -1,0 +1,104 @@
+//! Facts about other processes.
+#![expect(unsafe_code, reason = "reading another process's limit has no safe interface")]
+
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+
+use super::tag::RESOURCE;
+
+/// What `/proc/PID/stat` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    pub(super) session: i32,
+    /// Clock ticks since boot.
+    pub(super) born: u64,
+    pub(super) alive: bool,
+}
+
+/// Every process there is, lowest id first.
+pub(super) fn pids() -> io::Result<Vec<i32>> {
+    let entries = fs::read_dir("/proc")?.flatten();
+    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+pub(super) fn stat(pid: i32) -> Option<Stat> {
+    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parse_stat(text: &str) -> Option<Stat> {
+    // The name is in parentheses and may itself contain any character, so the rest begins after the last one.
+    let fields: Vec<_> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
+    let number = |index: usize| fields.get(index)?.parse::<i64>().ok();
+    let id = |index| i32::try_from(number(index)?).ok();
+    let threads = number(17)?;
+    let ended = matches!(*fields.first()?, "Z" | "X" | "x");
+    Some(Stat {
+        parent: id(1)?,
+        group: id(2)?,
+        session: id(3)?,
+        born: number(19)?.unsigned_abs(),
+        // A first thread that has ended while others run on makes a living process look like a zombie.
+        alive: !ended || threads > 1,
+    })
+}
+
+/// The command line, or the name in brackets where there is none.
+pub(super) fn command(pid: i32) -> String {
+    const LONGEST: usize = 200;
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments = arguments.strip_suffix(b"\0").unwrap_or(&arguments);
+    let line: String = String::from_utf8_lossy(arguments).replace('\0', " ").chars().take(LONGEST).collect();
+    if line.is_empty() {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        return format!("[{}]", name.trim_end());
+    }
+    line
+}
+
+/// The hard limit that tags are made of.
+pub(super) fn tag_limit(pid: i32) -> Option<u64> {
+    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: no new limit is given, and the old one is written to memory of that type.
+    let result = unsafe { libc::syscall(libc::SYS_prlimit64, pid, RESOURCE, 0_usize, limit.as_mut_ptr()) };
+    if result == 0 {
+        // SAFETY: the call succeeded, so the kernel has written it.
+        return Some(unsafe { limit.assume_init() }.rlim_max);
+    }
+    // Another user's process, such as one behind sudo: the file can be read by everyone.
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max file locks"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// The id that was given last to a new process or thread.
+pub(super) fn last_pid() -> Option<i32> {
+    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_full_of_traps_is_parsed() {
+        let text = "7 (a) R 1 (x) S 3 5 6 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9999 1 2";
+        let expected = Stat { parent: 3, group: 5, session: 6, born: 9999, alive: true };
+        assert_eq!(parse_stat(text), Some(expected));
+        assert!(!parse_stat(&text.replace(") S", ") Z")).unwrap().alive);
+        assert!(parse_stat(&text.replace(") S", ") Z").replace("20 0 1 0", "20 0 2 0")).unwrap().alive);
+        assert_eq!(parse_stat("7 (a"), None);
+        assert_eq!(parse_stat(""), None);
+    }
+
+    #[test]
+    fn our_own_facts() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(pids().unwrap().contains(&own));
+        assert!(stat(own).unwrap().alive);
+        assert!(command(own).contains("sandbox"));
+        assert!(last_pid().unwrap() > 0);
+    }
+}

@@ -1,0 +1,182 @@
+//! The shell and all that descends from it, however it tried to get away.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::mark::Mark;
+use super::processes::{self, Stat};
+use super::tag;
+use crate::Process;
+
+/// Every process of one command.
+///
+/// With a control group, those in it. Without one, those that carry the command's tag, those in the shell's
+/// session or process group, and the children of all of these.
+#[derive(Debug)]
+pub struct Tree {
+    shell: Pid,
+    born: u64,
+    started: Instant,
+    mark: Mark,
+}
+
+impl Tree {
+    pub(super) fn new(shell: Pid, mark: Mark) -> Self {
+        let born = match mark {
+            // Membership needs no look at ages.
+            Mark::Cgroup(_) => 0,
+            Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
+        };
+        Self { shell, born, started: Instant::now(), mark }
+    }
+
+    /// How descendants are told apart on this host, for logs and reports.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        match self.mark {
+            Mark::Cgroup(_) => "cgroup",
+            Mark::Tag(_) => "limit tag",
+            Mark::Kinship => "kinship",
+        }
+    }
+
+    /// Whether nothing is alive. Cheap enough to ask after every command.
+    pub fn is_clear(&self) -> io::Result<bool> {
+        match &self.mark {
+            Mark::Cgroup(cgroup) => Ok(!cgroup.is_populated()?),
+            Mark::Tag(_) | Mark::Kinship => match self.born_since() {
+                Some(mut pids) => Ok(!pids.any(|pid| self.is_tagged_and_alive(pid))),
+                None => Ok(self.living()?.is_empty()),
+            },
+        }
+    }
+
+    /// The processes that are alive, the shell included.
+    pub fn members(&self) -> io::Result<Vec<Process>> {
+        let living = self.living()?;
+        Ok(living.into_keys().map(|pid| Process { pid, command: processes::command(pid) }).collect())
+    }
+
+    /// Asks all of them to end. Stopped ones are continued so that they can.
+    pub fn terminate(&self) -> io::Result<()> {
+        let living = self.living();
+        for signal in [Signal::TERM, Signal::CONT] {
+            // The group at one stroke, so that no child is born between; then those that left it, once each.
+            signal_group(self.shell, signal);
+            for (&pid, stat) in living.iter().flatten() {
+                if stat.group != raw(self.shell) {
+                    signal_one(pid, signal);
+                }
+            }
+        }
+        living.map(drop)
+    }
+
+    /// Kills all that are alive now. Call it until [`Tree::members`] is empty: the dying take a moment.
+    pub fn kill(&self) -> io::Result<()> {
+        /// Each round finds what was born in the one before; a process that forks faster is caught by the next call.
+        const ROUNDS: usize = 50;
+        if let Mark::Cgroup(cgroup) = &self.mark {
+            return cgroup.kill();
+        }
+        signal_group(self.shell, Signal::KILL);
+        // Stopped processes cannot fork, so the set only shrinks: stop until nothing new is found, then kill.
+        let mut stopped = BTreeSet::new();
+        for _ in 0..ROUNDS {
+            let new: Vec<i32> = self.living()?.into_keys().filter(|pid| !stopped.contains(pid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            for pid in new {
+                signal_one(pid, Signal::STOP);
+                stopped.insert(pid);
+            }
+        }
+        for pid in stopped {
+            signal_one(pid, Signal::KILL);
+        }
+        Ok(())
+    }
+
+    fn living(&self) -> io::Result<BTreeMap<i32, Stat>> {
+        let mut members = match &self.mark {
+            Mark::Cgroup(cgroup) => with_stat(cgroup.pids()?.into_iter()),
+            Mark::Tag(_) => {
+                // Ours have a lower limit than we have, also when they lowered it further: few need a closer look.
+                let own = tag::own_limit();
+                let lowered = |pid: &i32| processes::tag_limit(*pid).is_some_and(|limit| limit < own);
+                self.kin_among(with_stat(processes::pids()?.into_iter().filter(lowered)))
+            }
+            Mark::Kinship => self.kin_among(with_stat(processes::pids()?.into_iter())),
+        };
+        members.retain(|_, stat| stat.alive);
+        Ok(members)
+    }
+
+    fn kin_among(&self, candidates: BTreeMap<i32, Stat>) -> BTreeMap<i32, Stat> {
+        let shell = raw(self.shell);
+        let (mut found, mut rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            candidates.into_iter().partition(|(pid, stat)| {
+                // Older than the shell: its id was another's before, or a tag fits by chance.
+                stat.born >= self.born
+                    && (stat.session == shell || stat.group == shell || self.is_tagged(*pid))
+            });
+        // Children of members, until no more are found: ids are not in the order of birth once they wrap.
+        loop {
+            let children: Vec<i32> = rest
+                .iter()
+                .filter(|(_, stat)| found.contains_key(&stat.parent))
+                .map(|(pid, _)| *pid)
+                .collect();
+            if children.is_empty() {
+                return found;
+            }
+            found.extend(children.iter().filter_map(|pid| rest.remove_entry(pid)));
+        }
+    }
+
+    fn is_tagged(&self, pid: i32) -> bool {
+        match &self.mark {
+            Mark::Tag(tag) => processes::tag_limit(pid).is_some_and(|limit| tag.covers(limit)),
+            Mark::Cgroup(_) | Mark::Kinship => false,
+        }
+    }
+
+    fn is_tagged_and_alive(&self, pid: i32) -> bool {
+        self.is_tagged(pid) && processes::stat(pid).is_some_and(|stat| stat.alive && stat.born >= self.born)
+    }
+
+    /// The ids given out since the shell's, if tags tell ours, they are few and certainly did not go round.
+    fn born_since(&self) -> Option<RangeInclusive<i32>> {
+        const FEW: i32 = 2048;
+        const BRIEF: Duration = Duration::from_secs(1);
+        let last = processes::last_pid()?;
+        let shell = raw(self.shell);
+        let few = (shell..shell.saturating_add(FEW)).contains(&last);
+        let certain = matches!(self.mark, Mark::Tag(_)) && few && self.started.elapsed() < BRIEF;
+        certain.then(|| shell + 1..=last)
+    }
+}
+
+fn raw(pid: Pid) -> i32 {
+    pid.as_raw_nonzero().get()
+}
+
+fn with_stat(pids: impl Iterator<Item = i32>) -> BTreeMap<i32, Stat> {
+    pids.filter_map(|pid| Some((pid, processes::stat(pid)?))).collect()
+}
+
+/// A process that has ended meanwhile, or that another user owns, is not an error: the next look tells.
+fn signal_one(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+fn signal_group(group: Pid, signal: Signal) {
+    let _ = kill_process_group(group, signal);
+}

@@ -1,0 +1,162 @@
+//! Starting a child with the standard library, for systems other than Linux.
+//!
+//! What it cannot do there: find a process that has left the session *and* lost its parents.
+#![expect(unsafe_code, reason = "leaving the session is only possible between fork and exec")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+
+use crate::spec::{Prepared, SpawnError, Step};
+use crate::{Child, Process};
+
+/// Starts the child in a session of its own.
+pub(crate) fn launch(prepared: &Prepared) -> Result<Child, SpawnError> {
+    let failed = |source: io::Error| SpawnError::refused(Step::Prepare, source);
+    let copy = |fd: &OwnedFd| fd.try_clone().map_err(failed);
+    let text = |bytes: &std::ffi::CString| OsStr::from_bytes(bytes.as_bytes()).to_owned();
+    let cwd = copy(&prepared.cwd)?;
+    let (ended, notify) = rustix::pipe::pipe().map_err(|e| failed(e.into()))?;
+
+    let mut command = Command::new(text(&prepared.program));
+    if let [name, arguments @ ..] = prepared.args.as_slice() {
+        command.arg0(text(name)).args(arguments.iter().map(text));
+    }
+    command.env_clear();
+    for entry in &prepared.env {
+        let entry = entry.as_bytes();
+        if let Some(equals) = entry.iter().position(|&byte| byte == b'=') {
+            command.env(OsStr::from_bytes(&entry[..equals]), OsStr::from_bytes(&entry[equals + 1..]));
+        }
+    }
+    command.stdin(Stdio::null()).stdout(copy(&prepared.stdout)?).stderr(copy(&prepared.stderr)?);
+    let limit = highest_descriptor();
+    // SAFETY: the closure makes system calls only; it neither allocates nor locks.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::setsid()?;
+            rustix::process::fchdir(cwd.as_fd())?;
+            for fd in 3..limit {
+                // Marked rather than closed: the standard library reports a failed exec through one of them.
+                libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+            }
+            Ok(())
+        });
+    }
+    let child = command.spawn().map_err(|source| SpawnError::refused(refused_step(prepared), source))?;
+    let pid = Pid::from_child(&child);
+    thread::spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+        drop(notify);
+    });
+    Ok(Child::new(pid, ended, Tree { shell: pid }))
+}
+
+/// The standard library does not say which step failed: the directory is the only one we can look at again.
+fn refused_step(prepared: &Prepared) -> Step {
+    let path = format!("/dev/fd/{}", prepared.cwd.as_raw_fd());
+    match rustix::fs::access(path, rustix::fs::Access::EXEC_OK) {
+        Ok(()) => Step::Exec,
+        Err(_) => Step::Cwd,
+    }
+}
+
+fn highest_descriptor() -> i32 {
+    const MOST: u64 = 65_536;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    i32::try_from(limit.unwrap_or(MOST).min(MOST)).unwrap_or(i32::MAX)
+}
+
+/// Opens a directory to become the working directory.
+pub fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Every process of one command, as far as its process group, its session and the line of parents tell.
+#[derive(Debug)]
+pub struct Tree {
+    shell: Pid,
+}
+
+impl Tree {
+    /// How descendants are told apart on this host, for logs and reports.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        "kinship"
+    }
+
+    /// Whether nothing is alive.
+    pub fn is_clear(&self) -> io::Result<bool> {
+        Ok(self.members()?.is_empty())
+    }
+
+    /// The processes that are alive, the shell included.
+    pub fn members(&self) -> io::Result<Vec<Process>> {
+        let listing = Command::new("ps").args(["-A", "-o", "pid=,ppid=,pgid=,stat=,command="]).output()?;
+        let shell = self.shell.as_raw_nonzero().get();
+        let mut rest: Vec<Row> =
+            String::from_utf8_lossy(&listing.stdout).lines().filter_map(Row::parse).collect();
+        let mut known = BTreeSet::from([shell]);
+        loop {
+            let before = known.len();
+            let kin = |row: &Row| row.group == shell || known.contains(&row.parent);
+            let found: Vec<i32> = rest.iter().filter(|row| kin(row)).map(|row| row.process.pid).collect();
+            known.extend(found);
+            if known.len() == before {
+                break;
+            }
+        }
+        rest.retain(|row| row.alive && known.contains(&row.process.pid));
+        Ok(rest.into_iter().map(|row| row.process).collect())
+    }
+
+    /// Asks all of them to end.
+    pub fn terminate(&self) -> io::Result<()> {
+        self.signal(Signal::TERM)?;
+        self.signal(Signal::CONT)
+    }
+
+    /// Kills all that are alive now.
+    pub fn kill(&self) -> io::Result<()> {
+        self.signal(Signal::KILL)
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        let members = self.members();
+        let _ = kill_process_group(self.shell, signal);
+        for pid in members?.iter().filter_map(|member| Pid::from_raw(member.pid)) {
+            if rustix::process::getpgid(Some(pid)).is_ok_and(|group| group != self.shell) {
+                let _ = kill_process(pid, signal);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Row {
+    process: Process,
+    parent: i32,
+    group: i32,
+    alive: bool,
+}
+
+impl Row {
+    fn parse(line: &str) -> Option<Self> {
+        let mut fields = line.split_ascii_whitespace();
+        let mut id = || fields.next()?.parse::<i32>().ok();
+        let (pid, parent, group) = (id()?, id()?, id()?);
+        let alive = !fields.next()?.starts_with('Z');
+        let command = fields.collect::<Vec<_>>().join(" ");
+        Some(Self { process: Process { pid, command }, parent, group, alive })
+    }
+}

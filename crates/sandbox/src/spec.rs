@@ -1,0 +1,135 @@
+//! What to spawn, and why it could not be.
+
+use std::ffi::{CString, OsString};
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use crate::{Child, imp};
+
+/// Everything one child gets. Nothing is inherited beyond it but the umask, the limits and the credentials.
+#[derive(Debug)]
+pub struct Spec {
+    /// The absolute path of the executable.
+    pub program: PathBuf,
+    /// Its arguments, beginning with its own name.
+    pub args: Vec<OsString>,
+    /// Its whole environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Its working directory, open, so that a path swapped after it was checked changes nothing.
+    pub cwd: OwnedFd,
+    /// Its standard output.
+    pub stdout: OwnedFd,
+    /// Its standard error.
+    pub stderr: OwnedFd,
+}
+
+impl Spec {
+    /// Does all allocation and conversion, so that launching only makes system calls.
+    pub fn prepare(self) -> Result<Prepared, SpawnError> {
+        let program = c_string(self.program.into_os_string(), "the program's path")?;
+        let args = self.args.into_iter().map(|arg| c_string(arg, "an argument")).collect::<Result<_, _>>()?;
+        let env = self
+            .env
+            .into_iter()
+            .map(|(mut entry, value)| {
+                entry.push("=");
+                entry.push(value);
+                c_string(entry, "an environment variable")
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Prepared { program, args, env, cwd: self.cwd, stdout: self.stdout, stderr: self.stderr })
+    }
+}
+
+/// A [`Spec`] in the form that the kernel takes.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) program: CString,
+    pub(crate) args: Vec<CString>,
+    pub(crate) env: Vec<CString>,
+    pub(crate) cwd: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+}
+
+impl Prepared {
+    /// Starts the child and returns once it has become the program, or has said why it cannot.
+    pub fn launch(self) -> Result<Child, SpawnError> {
+        imp::launch(&self)
+    }
+}
+
+/// A living process of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: i32,
+    /// Its command line, or its name in brackets where it has none.
+    pub command: String,
+}
+
+/// Why a child could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// A string for the kernel has a NUL byte inside.
+    #[error("{what} contains a NUL byte")]
+    Nul {
+        /// Which string.
+        what: &'static str,
+    },
+    /// The kernel refused one step of the start.
+    #[error("cannot {step}")]
+    Refused {
+        /// Which step.
+        step: Step,
+        /// The kernel's own error.
+        source: io::Error,
+    },
+}
+
+impl SpawnError {
+    pub(crate) fn refused(step: Step, source: impl Into<io::Error>) -> Self {
+        Self::Refused { step, source: source.into() }
+    }
+}
+
+/// A step on the way to a running program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Step {
+    /// Opening `/dev/null`, copying descriptors, making a stack: all that is done beforehand.
+    Prepare,
+    /// Making the process.
+    Clone,
+    /// Leaving the caller's session.
+    Session,
+    /// Marking the process so that its descendants can be found.
+    Mark,
+    /// Putting standard input, output and error in place.
+    Streams,
+    /// Entering the working directory.
+    Cwd,
+    /// Becoming the program.
+    Exec,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prepare => "prepare a process",
+            Self::Clone => "create a process",
+            Self::Session => "start a session",
+            Self::Mark => "mark the process",
+            Self::Streams => "connect standard input and output",
+            Self::Cwd => "enter the working directory",
+            Self::Exec => "execute the program",
+        })
+    }
+}
+
+fn c_string(text: OsString, what: &'static str) -> Result<CString, SpawnError> {
+    CString::new(text.into_vec()).map_err(|_| SpawnError::Nul { what })
+}
