@@ -45,6 +45,12 @@ impl Child {
         Ok(status.is_some())
     }
 
+    /// Whether [`Child::wait`] has returned, so that its id may be another's now.
+    #[must_use]
+    pub fn is_reaped(&self) -> bool {
+        self.reaped.is_some()
+    }
+
     /// Waits for the shell to end and reaps it. Stop the rest of the tree first, while the id is still taken.
     pub fn wait(&mut self) -> io::Result<(Exit, Usage)> {
         if let Some(ended) = self.reaped {

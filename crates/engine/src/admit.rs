@@ -1,0 +1,206 @@
+//! Is this a request that can be run? Everything is checked before anything happens.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bashtion_sandbox::open_directory;
+
+use crate::context::Roots;
+use crate::display::display;
+use crate::environment;
+use crate::request::Timeout;
+use crate::{KeepFile, Leftovers, Limits, Mode, Request, Streams, ToolContext};
+
+/// A request that has passed every check.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) command: String,
+    pub(crate) display: String,
+    pub(crate) description: Option<String>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) cwd_fd: OwnedFd,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) search_path: Option<OsString>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_output: usize,
+    pub(crate) streams: Streams,
+    pub(crate) leftovers: Leftovers,
+    pub(crate) keep_file: KeepFile,
+}
+
+/// Longer commands are a mistake: nobody writes one, and it is held in memory.
+const LONGEST_COMMAND: usize = 16 << 20;
+/// Longer timeouts are a mistake too, and clocks cannot add them.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// What is wrong with the request.
+#[derive(Debug, thiserror::Error)]
+pub enum AdmitError {
+    /// Nothing to run.
+    #[error("the command is empty")]
+    EmptyCommand,
+    /// The kernel takes no NUL byte in an argument.
+    #[error("the command has a NUL byte at offset {at}")]
+    NulInCommand {
+        /// Where, in bytes.
+        at: usize,
+    },
+    /// Far beyond what anyone writes.
+    #[error("the command has {bytes} bytes; at most {LONGEST_COMMAND} are accepted")]
+    CommandTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// Zero, or longer than a year.
+    #[error("a timeout of {given:?} is impossible: it must be more than zero and at most a year")]
+    Timeout {
+        /// What was asked for.
+        given: Duration,
+    },
+    /// A variable that no environment can hold.
+    #[error("{name:?} cannot be the name of an environment variable: it {problem}")]
+    EnvName {
+        /// The name.
+        name: OsString,
+        /// Why not.
+        problem: &'static str,
+    },
+    /// A value that no environment can hold.
+    #[error("the value of the environment variable {name:?} contains a NUL byte")]
+    EnvValue {
+        /// The variable's name.
+        name: OsString,
+    },
+    /// The directory cannot be had.
+    #[error("cannot open the working directory {}", path.display())]
+    Cwd {
+        /// Which.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The path leads outside what the caller may use.
+    #[error("the working directory {} is outside the allowed {}", path.display(), list(roots))]
+    OutsideRoots {
+        /// Where it leads, after symbolic links.
+        path: PathBuf,
+        /// Where it may lead.
+        roots: Vec<PathBuf>,
+    },
+    /// The path led elsewhere when it was looked at again.
+    #[error("the working directory {} changed while it was being checked", path.display())]
+    Unstable {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+impl Job {
+    pub(crate) fn admit(
+        request: Request,
+        context: &ToolContext,
+        limits: &Limits,
+    ) -> Result<Self, AdmitError> {
+        check_command(&request.command)?;
+        check_env(&request.env)?;
+        let timeout = timeout(&request, limits)?;
+        let asked_for = context.working_dir().join(request.cwd.as_deref().unwrap_or(Path::new("")));
+        let (cwd, cwd_fd) = open_within(&asked_for, context.allowed_roots())?;
+        Ok(Self {
+            display: display(&request.command, &[&cwd, &asked_for]),
+            env: environment::build(&request, context),
+            search_path: context.var("PATH").map(OsStr::to_owned),
+            command: request.command,
+            description: request.description,
+            cwd,
+            cwd_fd,
+            timeout,
+            max_output: request.max_output.unwrap_or(limits.max_output),
+            streams: request.streams,
+            leftovers: request.leftovers,
+            keep_file: request.keep_file,
+        })
+    }
+}
+
+fn check_command(command: &str) -> Result<(), AdmitError> {
+    if command.trim().is_empty() {
+        return Err(AdmitError::EmptyCommand);
+    }
+    if command.len() > LONGEST_COMMAND {
+        return Err(AdmitError::CommandTooLong { bytes: command.len() });
+    }
+    match command.find('\0') {
+        Some(at) => Err(AdmitError::NulInCommand { at }),
+        None => Ok(()),
+    }
+}
+
+fn check_env(env: &[(OsString, OsString)]) -> Result<(), AdmitError> {
+    for (name, value) in env {
+        let problem = match name.as_bytes() {
+            b"" => Some("is empty"),
+            bytes if bytes.contains(&b'=') => Some("contains \"=\""),
+            bytes if bytes.contains(&0) => Some("contains a NUL byte"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            return Err(AdmitError::EnvName { name: name.clone(), problem });
+        }
+        if value.as_bytes().contains(&0) {
+            return Err(AdmitError::EnvValue { name: name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn timeout(request: &Request, limits: &Limits) -> Result<Option<Duration>, AdmitError> {
+    let given = match (request.timeout, request.mode) {
+        (Timeout::Never, _) => return Ok(None),
+        (Timeout::After(given), _) => given,
+        (Timeout::OfMode, Mode::Default) => limits.timeout,
+        (Timeout::OfMode, Mode::Slow) => limits.slow_timeout,
+    };
+    if given.is_zero() || given > LONGEST_TIMEOUT {
+        return Err(AdmitError::Timeout { given });
+    }
+    Ok(Some(given))
+}
+
+/// Opens the directory first and judges the path afterwards, so that what was judged is what will be entered.
+fn open_within(path: &Path, roots: &Roots) -> Result<(PathBuf, OwnedFd), AdmitError> {
+    let failed = |source: io::Error| AdmitError::Cwd { path: path.to_owned(), source };
+    let fd = open_directory(path).map_err(failed)?;
+    let real = path.canonicalize().map_err(failed)?;
+    let (entered, judged) = (
+        rustix::fs::fstat(&fd).map_err(|e| failed(e.into()))?,
+        rustix::fs::stat(&real).map_err(|e| failed(e.into()))?,
+    );
+    if (entered.st_dev, entered.st_ino) != (judged.st_dev, judged.st_ino) {
+        return Err(AdmitError::Unstable { path: path.to_owned() });
+    }
+    match roots {
+        Roots::Within(roots) if !roots.iter().any(|root| lies_in(&real, root)) => {
+            Err(AdmitError::OutsideRoots { path: real, roots: roots.clone() })
+        }
+        Roots::Within(_) | Roots::Any => Ok((real, fd)),
+    }
+}
+
+/// A root that does not exist contains nothing.
+fn lies_in(real: &Path, root: &Path) -> bool {
+    root.canonicalize().is_ok_and(|root| real.starts_with(root))
+}
+
+fn list(roots: &[PathBuf]) -> String {
+    let names: Vec<_> = roots.iter().map(|root| root.display().to_string()).collect();
+    match names.as_slice() {
+        [] => "roots: there are none".to_owned(),
+        [one] => format!("root {one}"),
+        many => format!("roots {}", many.join(", ")),
+    }
+}

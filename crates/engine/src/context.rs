@@ -1,0 +1,155 @@
+//! Who calls: everything about the caller that one command needs.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{Event, EventSender};
+
+/// The context of one call. The engine itself remembers nothing about its callers.
+///
+/// ```
+/// use bashtion::{CancellationToken, ToolContext};
+///
+/// let cancel = CancellationToken::new();
+/// let context = ToolContext::new("/srv/project")
+///     .roots(["/srv/project", "/srv/shared"])
+///     .env("PATH", "/usr/bin:/bin")
+///     .cancel(cancel.clone())
+///     .operation_id("turn-42");
+/// assert_eq!(context.id(), "turn-42");
+/// ```
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    working_dir: PathBuf,
+    roots: Roots,
+    env: BTreeMap<OsString, OsString>,
+    cancel: CancellationToken,
+    kill: CancellationToken,
+    operation_id: String,
+    events: Option<EventSender>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Roots {
+    Any,
+    Within(Vec<PathBuf>),
+}
+
+impl ToolContext {
+    /// A caller in `working_dir`, which is also the only root, with an empty environment.
+    pub fn new(working_dir: impl Into<PathBuf>) -> Self {
+        let working_dir = working_dir.into();
+        let number = RandomState::new().hash_one(&working_dir);
+        Self {
+            roots: Roots::Within(vec![working_dir.clone()]),
+            working_dir,
+            env: BTreeMap::new(),
+            cancel: CancellationToken::new(),
+            kill: CancellationToken::new(),
+            operation_id: format!("op-{number:016x}"),
+            events: None,
+        }
+    }
+
+    /// The same with the environment of this process. Only what the allow-list names reaches a command.
+    pub fn from_host(working_dir: impl Into<PathBuf>) -> Self {
+        Self::new(working_dir).envs(std::env::vars_os())
+    }
+
+    /// The directories that a command's working directory must lie in, after symbolic links.
+    #[must_use]
+    pub fn roots<P: Into<PathBuf>>(mut self, roots: impl IntoIterator<Item = P>) -> Self {
+        self.roots = Roots::Within(roots.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Lets a command start in any directory.
+    #[must_use]
+    pub fn any_root(mut self) -> Self {
+        self.roots = Roots::Any;
+        self
+    }
+
+    /// Adds one variable of the caller's environment.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds many.
+    #[must_use]
+    pub fn envs(mut self, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.env.extend(vars);
+        self
+    }
+
+    /// Ends the command when this token is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.cancel = token;
+        self
+    }
+
+    /// Ends it without a grace period when this token is cancelled: for whoever asks a second time.
+    #[must_use]
+    pub fn kill(mut self, token: CancellationToken) -> Self {
+        self.kill = token;
+        self
+    }
+
+    /// A name for this call, in events and logs. By default a random one.
+    #[must_use]
+    pub fn operation_id(mut self, id: impl Into<String>) -> Self {
+        self.operation_id = id.into();
+        self
+    }
+
+    /// Sends the command's events there.
+    #[must_use]
+    pub fn events(mut self, sender: EventSender) -> Self {
+        self.events = Some(sender);
+        self
+    }
+
+    /// The name of this call.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.operation_id
+    }
+
+    pub(crate) fn working_dir(&self) -> &Path {
+        &self.working_dir
+    }
+
+    pub(crate) fn allowed_roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
+        self.env.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    pub(crate) fn kill_token(&self) -> &CancellationToken {
+        &self.kill
+    }
+
+    pub(crate) fn sender(&self) -> Option<&EventSender> {
+        self.events.as_ref()
+    }
+
+    /// Makes the event only if somebody listens.
+    pub(crate) fn notify(&self, event: impl FnOnce() -> Event) {
+        if let Some(sender) = &self.events {
+            sender.send(event());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The path of one command, from request to outcome.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::admit::{AdmitError, Job};
+use crate::conclude::conclude;
+use crate::launch::{LaunchError, launch};
+use crate::plan::{Plan, PlanError};
+use crate::settle::settle;
+use crate::supervise::supervise;
+use crate::{Event, Limits, Outcome, Request, ToolContext};
+
+/// Runs commands. Holds settings only, so one serves any number of callers at once.
+///
+/// ```
+/// use bashtion::{Engine, Limits};
+/// use std::time::Duration;
+///
+/// let limits = Limits { timeout: Duration::from_secs(10), ..Limits::default() };
+/// let engine = Engine::builder().limits(limits).state_dir("/tmp/my-agent").build();
+/// let for_another_task = engine.clone();
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Engine {
+    settings: Arc<Settings>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) limits: Limits,
+    pub(crate) state_dir: Option<PathBuf>,
+    pub(crate) shell: Option<PathBuf>,
+}
+
+/// Bashtion itself failed. What the command does is never an error.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request cannot be run as it is.
+    #[error(transparent)]
+    Admit(#[from] AdmitError),
+    /// The host lacks what is needed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The kernel did not start it.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The kernel stopped answering about a running command; its processes were ended.
+    #[error("lost sight of the running command")]
+    Supervise {
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+}
+
+impl Engine {
+    /// An engine with default settings.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An engine with other settings.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Runs one command to its end.
+    ///
+    /// Dropping the future ends the command's processes as a cancellation would, in the background: SIGTERM,
+    /// a grace period, SIGKILL.
+    pub async fn run(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
+        let settings = &self.settings;
+        let job = Job::admit(request, context, &settings.limits)?; // cwd open, limits clamped, inputs valid
+        let permit = settle(&job); // only this makes a permit
+        let plan = Plan::new(job, permit, settings)?; // exact argv, environment, deadlines
+        let running = launch(plan)?; // the shell is running from here on
+        context.notify(|| Event::started(&running, context));
+        let ended = supervise(running, context).await.map_err(|source| Error::Supervise { source })?;
+        let outcome = conclude(ended);
+        context.notify(|| Event::Ended(Box::new(outcome.clone())));
+        Ok(outcome)
+    }
+}
+
+/// Settings for an [`Engine`].
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    settings: Settings,
+}
+
+impl Builder {
+    /// Times and sizes.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// Where output that was cut is kept whole, private to the user. By default a directory in `/tmp`.
+    #[must_use]
+    pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.settings.state_dir = Some(dir.into());
+        self
+    }
+
+    /// The bash to use. By default the first on the caller's `PATH`.
+    #[must_use]
+    pub fn shell(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.shell = Some(path.into());
+        self
+    }
+
+    /// The engine.
+    #[must_use]
+    pub fn build(self) -> Engine {
+        Engine { settings: Arc::new(self.settings) }
+    }
+}

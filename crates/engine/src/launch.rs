@@ -1,0 +1,156 @@
+//! From a plan to a running shell.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bashtion_sandbox::{Child, SpawnError, Spec};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::Streams;
+use crate::output::Capture;
+use crate::pipes::Pipes;
+use crate::plan::{Facts, Plan, Supervision};
+use crate::stop;
+
+/// A shell that runs, and all that watching it needs.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) facts: Facts,
+    pub(crate) shell: Shell,
+    pub(crate) pipes: Pipes,
+    pub(crate) capture: Capture,
+    pub(crate) supervision: Supervision,
+    pub(crate) started: Instant,
+}
+
+/// The shell itself. Dropping it before it was reaped ends its whole tree in the background.
+#[derive(Debug)]
+pub(crate) struct Shell {
+    /// Taken only by drop.
+    child: Option<AsyncFd<Child>>,
+    grace: Duration,
+}
+
+/// The kernel did not start the command.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// Each running command needs a few descriptors.
+    #[error("no file descriptors are left for another command: this process may have {limit} open")]
+    Descriptors {
+        /// The soft limit of this process.
+        limit: u64,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A pipe could not be made, or not be watched.
+    #[error("cannot make a pipe for the output")]
+    Pipe {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The shell did not start.
+    #[error("cannot start {program} in {cwd}")]
+    Spawn {
+        /// What was to be executed.
+        program: String,
+        /// Where.
+        cwd: String,
+        /// Which step failed, and why.
+        source: SpawnError,
+    },
+}
+
+pub(crate) fn launch(plan: Plan) -> Result<Running, LaunchError> {
+    let Plan { facts, program, args, env, cwd, streams, capture, supervision } = plan;
+    let (read, stdout) = io::pipe().map_err(pipe_failed)?;
+    // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
+    let (pipes, stderr) = match streams {
+        Streams::Separate => {
+            let (second_read, stderr) = io::pipe().map_err(pipe_failed)?;
+            (Pipes::separate(read, second_read), stderr)
+        }
+        Streams::Combined => (Pipes::combined(read), stdout.try_clone().map_err(pipe_failed)?),
+    };
+    let pipes = pipes.map_err(pipe_failed)?;
+
+    let failed = |source| spawn_failed(source, &program, &facts);
+    let spec =
+        Spec { program: program.clone(), args, env, cwd, stdout: stdout.into(), stderr: stderr.into() };
+    let prepared = spec.prepare().map_err(failed)?;
+    let started = Instant::now();
+    let child = prepared.launch().map_err(failed)?;
+    tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
+    let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
+    Ok(Running { facts, shell, pipes, capture, supervision, started })
+}
+
+fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchError {
+    match source {
+        SpawnError::Refused { source, .. } if is_out_of_descriptors(&source) => pipe_failed(source),
+        SpawnError::Refused { .. } | SpawnError::Nul { .. } => LaunchError::Spawn {
+            program: program.display().to_string(),
+            cwd: facts.cwd.display().to_string(),
+            source,
+        },
+    }
+}
+
+fn pipe_failed(source: io::Error) -> LaunchError {
+    if !is_out_of_descriptors(&source) {
+        return LaunchError::Pipe { source };
+    }
+    LaunchError::Descriptors { limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), source }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+impl Shell {
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe for types that do not own what they watch; a child does"
+    )]
+    fn watch(child: Child, grace: Duration) -> io::Result<Self> {
+        match AsyncFd::try_with_interest(child, Interest::READABLE) {
+            Ok(child) => Ok(Self { child: Some(child), grace }),
+            Err(error) => {
+                let (child, source) = error.into_parts();
+                stop::in_background(child, grace);
+                Err(source)
+            }
+        }
+    }
+
+    pub(crate) fn child(&self) -> &Child {
+        self.child.as_ref().expect("present until dropped").get_ref()
+    }
+
+    pub(crate) fn child_mut(&mut self) -> &mut Child {
+        self.child.as_mut().expect("present until dropped").get_mut()
+    }
+
+    /// Waits until the shell has ended.
+    pub(crate) async fn ended(&self) -> io::Result<()> {
+        self.child
+            .as_ref()
+            .expect("present until dropped")
+            .readable()
+            .await
+            .map(|mut ready| ready.clear_ready())
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        if let Some(child) = self.child.take().map(AsyncFd::into_inner)
+            && !child.is_reaped()
+        {
+            stop::in_background(child, self.grace);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Runs shell commands for AI agents: one [`Request`] in, one [`Outcome`] out, [`Event`]s on the way.
+//!
+//! ```
+//! use bashtion::{Engine, Request, Status, ToolContext};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+//! let engine = Engine::new();
+//! let context = ToolContext::from_host("/tmp");
+//!
+//! let outcome = engine.run(Request::new("echo hello; echo oops >&2; exit 3"), &context).await?;
+//! assert_eq!(outcome.status, Status::Exited(3));
+//! assert_eq!(outcome.output.stdout(), "hello\n");
+//! assert_eq!(outcome.output.stderr(), "oops\n");
+//! # Ok(()) }
+//! ```
+//!
+//! A non-zero exit, a signal, a timeout and a cancellation are results and carry all output up to that moment.
+//! An [`Error`] means that Bashtion itself failed, and that nothing was run or nothing can be said about it.
+//!
+//! The engine keeps no state between calls: everything about the caller is in the [`ToolContext`].
+
+mod admit;
+mod conclude;
+mod context;
+mod convenience;
+mod display;
+mod engine;
+mod environment;
+mod event;
+mod launch;
+mod limits;
+mod outcome;
+mod output;
+mod pipes;
+mod plan;
+mod quote;
+mod request;
+mod settle;
+mod stop;
+mod supervise;
+
+pub use admit::AdmitError;
+pub use bashtion_sandbox::{Exit, Report, Signal, SpawnError, Step, Usage};
+pub use context::ToolContext;
+pub use convenience::{ShellError, bash, bash_sequence, bash_success};
+pub use engine::{Builder, Engine, Error};
+pub use event::{Event, EventSender, Events, Stream};
+pub use launch::LaunchError;
+pub use limits::Limits;
+pub use outcome::{Fate, Leftover, Outcome, Status};
+pub use output::{Output, Text};
+pub use plan::PlanError;
+pub use quote::{build_safe_command, escape_arg};
+pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
+pub use settle::{Decision, Verdict};
+pub use tokio_util::sync::CancellationToken;

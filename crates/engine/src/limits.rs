@@ -1,0 +1,45 @@
+//! Times and sizes, with the defaults in one place.
+
+use std::time::Duration;
+
+/// Times and sizes that hold for every command of an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// How long a command may take if the request does not say.
+    pub timeout: Duration,
+    /// The same in [`crate::Mode::Slow`].
+    pub slow_timeout: Duration,
+    /// How long processes have between SIGTERM and SIGKILL.
+    pub grace: Duration,
+    /// The same for processes that outlived the shell.
+    pub leftover_grace: Duration,
+    /// How long output may still come after the shell has ended, while something holds the pipe in silence.
+    pub settle: Duration,
+    /// The same while output keeps coming.
+    pub settle_longest: Duration,
+    /// How many characters of one stream are kept.
+    pub max_output: usize,
+    /// How many bytes of one command's output are written to a file.
+    pub file_size: u64,
+    /// How long such files are kept.
+    pub keep_files_for: Duration,
+    /// How many bytes such files may take together; the oldest go first.
+    pub keep_files_size: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(120),
+            slow_timeout: Duration::from_secs(15 * 60),
+            grace: Duration::from_secs(2),
+            leftover_grace: Duration::from_millis(500),
+            settle: Duration::from_millis(500),
+            settle_longest: Duration::from_millis(1200),
+            max_output: 30_000,
+            file_size: 64 << 20,
+            keep_files_for: Duration::from_secs(7 * 24 * 60 * 60),
+            keep_files_size: 1 << 30,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Exactly what happened.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bashtion_sandbox::{Enforced, Exit, Mode, Report, Signal, Usage};
+use serde::{Serialize, Serializer};
+
+use crate::{Output, Verdict};
+
+/// The result of one command. As JSON it has the names of the command line's `--json`.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use bashtion::{Engine, ToolContext, bash};
+/// let outcome = bash(&Engine::new(), &ToolContext::from_host("/tmp"), "kill -9 $$").await?;
+/// let json = serde_json::to_value(&outcome)?;
+/// assert_eq!(json["status"], "signaled");
+/// assert_eq!(json["signal"], "SIGKILL");
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// What was asked for.
+    pub command: String,
+    /// The same without a redundant `cd`.
+    pub display: String,
+    /// What it was for.
+    pub description: Option<String>,
+    /// Where it ran, after symbolic links.
+    pub cwd: PathBuf,
+    /// How the shell itself ended, whatever the status; none if it could not be killed.
+    pub exit: Option<Exit>,
+    /// From the start to the end of the shell.
+    pub duration: Duration,
+    /// What it printed.
+    pub output: Output,
+    /// Where all of it is, byte for byte, when the text is not that.
+    pub output_file: Option<PathBuf>,
+    /// The shell's process id, which was also its process group.
+    pub pid: i32,
+    /// What was decided before it ran.
+    pub verdict: Verdict,
+    /// What the kernel held it to.
+    pub sandbox: Report,
+    /// What it used.
+    pub usage: Usage,
+    /// How many processes did not end on SIGTERM and were killed.
+    pub killed: usize,
+    /// Processes that outlived the shell.
+    pub leftovers: Vec<Leftover>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal, which was not ours.
+    Signaled(Signal),
+    /// It ran out of time.
+    TimedOut {
+        /// How long it had.
+        after: Duration,
+        /// Whether anything had to be killed after the grace period.
+        killed: bool,
+    },
+    /// The caller cancelled it.
+    Cancelled,
+}
+
+/// A process that outlived the shell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Leftover {
+    /// Its id.
+    pub pid: i32,
+    /// Its command line.
+    pub command: String,
+    /// What was done with it.
+    #[serde(rename = "action")]
+    pub fate: Fate,
+}
+
+/// What was done with a leftover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It ended on SIGTERM.
+    Terminated,
+    /// It had to be killed.
+    Killed,
+    /// It was left running, as the request asked.
+    Kept,
+    /// It could not be killed.
+    Alive,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exit {code}"),
+            Self::Signaled(signal) => write!(f, "ended by {signal}"),
+            Self::TimedOut { after, .. } => write!(f, "timed out after {after:?}"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Exited(_) => "exited",
+            Self::Signaled(_) => "signaled",
+            Self::TimedOut { .. } => "timed_out",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Wire::from(self).serialize(serializer)
+    }
+}
+
+/// The names and the order that every face of Bashtion shows.
+#[derive(Serialize)]
+struct Wire<'a> {
+    status: &'static str,
+    success: bool,
+    command: &'a str,
+    display: &'a str,
+    description: Option<&'a str>,
+    cwd: std::borrow::Cow<'a, str>,
+    exit_code: Option<i32>,
+    signal: Option<String>,
+    timed_out: bool,
+    duration_ms: u64,
+    #[serde(flatten)]
+    output: &'a Output,
+    output_file: Option<std::borrow::Cow<'a, str>>,
+    task_id: Option<&'a str>,
+    pid: i32,
+    pgid: i32,
+    verdict: &'a Verdict,
+    sandbox: WireReport<'a>,
+    denials: [&'a str; 0],
+    usage: WireUsage,
+    killed: usize,
+    leftovers: &'a [Leftover],
+}
+
+#[derive(Serialize)]
+struct WireUsage {
+    cpu_ms: u64,
+    max_rss_kib: u64,
+}
+
+#[derive(Serialize)]
+struct WireReport<'a> {
+    mode: &'static str,
+    filesystem: &'static str,
+    network: &'static str,
+    signals: &'static str,
+    limits: &'static str,
+    reason: Option<&'a str>,
+}
+
+impl<'a> From<&'a Outcome> for Wire<'a> {
+    fn from(outcome: &'a Outcome) -> Self {
+        let (exit_code, signal) = match outcome.exit {
+            Some(Exit::Code(code)) => (Some(code), None),
+            Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
+            None => (None, None),
+        };
+        Self {
+            status: outcome.status.name(),
+            success: outcome.success(),
+            command: &outcome.command,
+            display: &outcome.display,
+            description: outcome.description.as_deref(),
+            cwd: outcome.cwd.to_string_lossy(),
+            exit_code,
+            signal,
+            timed_out: matches!(outcome.status, Status::TimedOut { .. }),
+            duration_ms: milliseconds(outcome.duration),
+            output: &outcome.output,
+            output_file: outcome.output_file.as_ref().map(|path| path.to_string_lossy()),
+            task_id: None,
+            pid: outcome.pid,
+            pgid: outcome.pid,
+            verdict: &outcome.verdict,
+            sandbox: (&outcome.sandbox).into(),
+            denials: [],
+            usage: WireUsage {
+                cpu_ms: milliseconds(outcome.usage.cpu),
+                max_rss_kib: outcome.usage.max_rss_kib,
+            },
+            killed: outcome.killed,
+            leftovers: &outcome.leftovers,
+        }
+    }
+}
+
+impl<'a> From<&'a Report> for WireReport<'a> {
+    fn from(report: &'a Report) -> Self {
+        let mode = match report.mode {
+            Mode::Off => "off",
+        };
+        let word = |enforced| match enforced {
+            Enforced::None => "none",
+        };
+        Self {
+            mode,
+            filesystem: word(report.filesystem),
+            network: word(report.network),
+            signals: word(report.signals),
+            limits: word(report.limits),
+            reason: report.reason.as_deref(),
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

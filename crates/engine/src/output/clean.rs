@@ -1,0 +1,287 @@
+//! From bytes to text that can be read: what a terminal would show, line by line.
+//!
+//! Invalid UTF-8 becomes U+FFFD. Escape sequences are dropped. A carriage return lets the line be written anew, so
+//! a progress bar is left as it ended. A backspace takes one character back. Moving the cursor to another line is
+//! not followed: the lines it would overwrite stay. Works on pieces of any size and never holds more than a line.
+
+use memchr::{memchr3, memrchr};
+
+use super::window::Window;
+
+/// The state between two pieces.
+#[derive(Debug, Default)]
+pub(super) struct Cleaner {
+    /// The beginning of a character whose rest has not come yet.
+    partial: Vec<u8>,
+    /// The unfinished line, as far as it can still be rewritten.
+    line: String,
+    /// A carriage return came: the next character but a line feed begins the line anew.
+    returned: bool,
+    /// An escape sequence whose end has not come yet, without its escape character.
+    escape: Option<String>,
+    altered: bool,
+}
+
+const ESCAPE: u8 = 0x1b;
+const BACKSPACE: u8 = 0x08;
+/// A line longer than this is passed on in parts; no progress bar is.
+const LONGEST_LINE: usize = 16 * 1024;
+/// A longer sequence is none: hostile, or not meant for a terminal.
+const LONGEST_ESCAPE: usize = 4096;
+
+impl Cleaner {
+    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Window) {
+        if self.partial.is_empty() {
+            self.decode(bytes, out);
+        } else {
+            let mut joined = std::mem::take(&mut self.partial);
+            joined.extend_from_slice(bytes);
+            self.decode(&joined, out);
+        }
+    }
+
+    /// Whether the text differs from the bytes.
+    pub(super) fn has_altered(&self) -> bool {
+        self.altered
+    }
+
+    pub(super) fn finish(&mut self, out: &mut Window) {
+        if !std::mem::take(&mut self.partial).is_empty() {
+            self.replace_invalid(out);
+        }
+        if let Some(sequence) = self.escape.take() {
+            self.plain(&sequence, out);
+        }
+        out.push(&std::mem::take(&mut self.line));
+    }
+
+    fn decode(&mut self, mut bytes: &[u8], out: &mut Window) {
+        loop {
+            match std::str::from_utf8(bytes) {
+                Ok(text) => return self.text(text, out),
+                Err(error) => {
+                    let (valid, rest) = bytes.split_at(error.valid_up_to());
+                    self.text(std::str::from_utf8(valid).unwrap_or_default(), out);
+                    let Some(length) = error.error_len() else {
+                        self.partial = rest.to_vec();
+                        return;
+                    };
+                    self.replace_invalid(out);
+                    bytes = &rest[length..];
+                }
+            }
+        }
+    }
+
+    fn replace_invalid(&mut self, out: &mut Window) {
+        self.altered = true;
+        self.text("\u{fffd}", out);
+    }
+
+    fn text(&mut self, mut text: &str, out: &mut Window) {
+        while !text.is_empty() {
+            if self.escape.is_some() {
+                text = self.continue_escape(text, out);
+                continue;
+            }
+            let special = memchr3(ESCAPE, b'\r', BACKSPACE, text.as_bytes());
+            let (plain, rest) = text.split_at(special.unwrap_or(text.len()));
+            self.plain(plain, out);
+            let Some(&byte) = rest.as_bytes().first() else { return };
+            self.altered = true;
+            match byte {
+                b'\r' => self.returned = true,
+                BACKSPACE => drop(self.line.pop()),
+                _ => self.escape = Some(String::new()),
+            }
+            text = &rest[1..];
+        }
+    }
+
+    fn plain(&mut self, text: &str, out: &mut Window) {
+        if text.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.returned) && !text.starts_with('\n') {
+            self.line.clear();
+        }
+        match memrchr(b'\n', text.as_bytes()) {
+            Some(newline) => {
+                let (finished, begun) = text.split_at(newline + 1);
+                self.pass_on_line(out);
+                out.push(finished);
+                self.line.push_str(begun);
+            }
+            None => self.line.push_str(text),
+        }
+        if self.line.len() > LONGEST_LINE {
+            self.pass_on_line(out);
+        }
+    }
+
+    fn pass_on_line(&mut self, out: &mut Window) {
+        if !self.line.is_empty() {
+            out.push(&self.line);
+            self.line.clear();
+        }
+    }
+
+    /// Takes characters until the sequence ends; what turns out not to be one is text after all.
+    fn continue_escape<'a>(&mut self, text: &'a str, out: &mut Window) -> &'a str {
+        let mut sequence = self.escape.take().unwrap_or_default();
+        for (index, char) in text.char_indices() {
+            let after = &text[index + char.len_utf8()..];
+            match judge(&sequence, char) {
+                Judgement::More if sequence.len() < LONGEST_ESCAPE => sequence.push(char),
+                Judgement::End => {
+                    sequence.push(char);
+                    self.obey(&sequence);
+                    return after;
+                }
+                Judgement::More | Judgement::NotOne => {
+                    self.plain(&sequence, out);
+                    return &text[index..];
+                }
+            }
+        }
+        self.escape = Some(sequence);
+        ""
+    }
+
+    /// The few sequences that rewrite a line, as progress bars use them.
+    fn obey(&mut self, sequence: &str) {
+        match sequence {
+            // Erase the whole line, or its rest from the beginning.
+            "[2K" => self.line.clear(),
+            "[K" | "[0K" if self.returned => self.line.clear(),
+            // Go to the first column.
+            "[G" | "[0G" | "[1G" => self.returned = true,
+            _ => {}
+        }
+    }
+}
+
+enum Judgement {
+    More,
+    End,
+    NotOne,
+}
+
+/// Whether `char` continues, ends or spoils the sequence that `so_far` began (ECMA-48).
+fn judge(so_far: &str, char: char) -> Judgement {
+    let continues = |yes| if yes { Judgement::More } else { Judgement::NotOne };
+    match so_far.chars().next() {
+        None => match char {
+            '[' | ']' | 'P' | 'X' | '^' | '_' | ' '..='/' => Judgement::More,
+            '0'..='~' => Judgement::End,
+            _ => Judgement::NotOne,
+        },
+        Some('[') => match char {
+            '@'..='~' => Judgement::End,
+            _ => continues(matches!(char, ' '..='?')),
+        },
+        // A string for the terminal, such as a window title, ends with BEL or ESC \ .
+        Some(']' | 'P' | 'X' | '^' | '_') => match char {
+            '\u{7}' | '\u{9c}' => Judgement::End,
+            '\\' if so_far.ends_with('\u{1b}') => Judgement::End,
+            _ => continues(char != '\n'),
+        },
+        Some(_) => match char {
+            '0'..='~' => Judgement::End,
+            _ => continues(matches!(char, ' '..='/')),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clean(pieces: &[&[u8]]) -> (String, bool) {
+        let (mut cleaner, mut window) = (Cleaner::default(), Window::new(1_000_000));
+        for piece in pieces {
+            cleaner.push(piece, &mut window);
+        }
+        cleaner.finish(&mut window);
+        (window.finish(|_| String::new()).0, cleaner.has_altered())
+    }
+
+    fn text(bytes: &[u8]) -> String {
+        let whole = clean(&[bytes]);
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        assert_eq!(clean(&single), whole, "pieces must not matter: {bytes:?}");
+        whole.0
+    }
+
+    #[test]
+    fn plain_text_is_untouched() {
+        for plain in ["", "a", "a\n", "\n\n", "tab\tä中🦀\n", "nul\0byte", "no newline at end"] {
+            assert_eq!(clean(&[plain.as_bytes()]), (plain.to_owned(), false));
+        }
+    }
+
+    #[test]
+    fn progress_bars_are_left_as_they_ended() {
+        assert_eq!(text(b"10%\r50%\r100%\ndone\n"), "100%\ndone\n");
+        assert_eq!(text(b"dos\r\nlines\r\n"), "dos\nlines\n");
+        assert_eq!(text(b"kept\r"), "kept");
+        assert_eq!(text(b"a\r\r\nb"), "a\nb");
+        assert_eq!(text(b"long one\rshort\n"), "short\n");
+        assert_eq!(text(b"working\r\x1b[K\n"), "\n");
+        assert_eq!(text(b"working\r\x1b[2Kdone\n"), "done\n");
+        assert_eq!(text(b"spin |\x08/\x08-\x08ok\n"), "spin ok\n");
+        assert_eq!(text(b"npm 1\x1b[1Gnpm 2\x1b[0G\n"), "npm 2\n");
+        assert_eq!(text(b"\x08\x08a"), "a");
+    }
+
+    #[test]
+    fn escape_sequences_are_dropped() {
+        assert_eq!(text(b"\x1b[1;31mred\x1b[0m plain\n"), "red plain\n");
+        assert_eq!(text(b"\x1b]0;title\x07x"), "x");
+        assert_eq!(text(b"\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\"), "link");
+        assert_eq!(text(b"\x1b(Bx\x1b=y\x1bMz"), "xyz");
+        assert_eq!(text(b"\x1bPq#0;1\x1b\\x"), "x");
+    }
+
+    #[test]
+    fn what_is_no_sequence_is_not_lost() {
+        assert_eq!(text(b"\x1b[31\nnext"), "[31\nnext");
+        assert_eq!(text(b"\x1b]never ended\nnext"), "]never ended\nnext");
+        assert_eq!(text(b"end\x1b"), "end");
+        assert_eq!(text(b"end\x1b[1"), "end[1");
+        let long = [b"\x1b]".as_slice(), &[b'x'; 10_000]].concat();
+        assert_eq!(text(&long).len(), 10_001);
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced() {
+        assert_eq!(text(b"a\xffb"), "a\u{fffd}b");
+        assert_eq!(text(b"\xe4\xb8"), "\u{fffd}");
+        assert_eq!(text(b"\xe4\xb8\xad"), "中");
+        assert_eq!(text(b"\xf0\x9f\xa6\x80\xc3"), "🦀\u{fffd}");
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_passed_on() {
+        let line = vec![b'x'; 200_000];
+        assert_eq!(text(&line).len(), 200_000);
+    }
+
+    #[test]
+    fn any_bytes_in_any_pieces_give_the_same_text() {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let alphabet = b"ab\n\r\x08\x1b[];K2mG\\\x07\xff\xc3\xa4\xe4\xb8\xad ";
+        for _ in 0..2000 {
+            let length = random() % 40;
+            let bytes: Vec<u8> =
+                (0..length).map(|_| alphabet[usize::try_from(random()).unwrap() % alphabet.len()]).collect();
+            text(&bytes);
+        }
+    }
+}

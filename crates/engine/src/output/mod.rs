@@ -1,0 +1,167 @@
+//! A command's output: bounded in memory, whole in a file, and made readable.
+
+mod clean;
+mod file;
+mod state;
+mod window;
+
+use std::path::PathBuf;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::{KeepFile, Limits, Stream, Streams};
+use clean::Cleaner;
+use file::{OutputFile, Saved};
+pub(crate) use state::StateDir;
+use window::Window;
+
+/// What a command printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// Each stream by itself.
+    Separate {
+        /// Standard output.
+        stdout: Text,
+        /// Standard error.
+        stderr: Text,
+    },
+    /// Both in the order written.
+    Combined(Text),
+}
+
+/// One stream, fit to be read: valid UTF-8, no escape sequences, progress bars as they ended, the middle cut.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text {
+    /// The text, with a line that says so where something was cut.
+    pub text: String,
+    /// How many bytes were printed.
+    pub bytes: u64,
+    /// How many characters of the readable text were cut.
+    pub cut: u64,
+}
+
+impl Output {
+    /// Standard output, or both streams if they are combined.
+    #[must_use]
+    pub fn stdout(&self) -> &str {
+        match self {
+            Self::Separate { stdout, .. } | Self::Combined(stdout) => &stdout.text,
+        }
+    }
+
+    /// Standard error; empty if the streams are combined.
+    #[must_use]
+    pub fn stderr(&self) -> &str {
+        match self {
+            Self::Separate { stderr, .. } => &stderr.text,
+            Self::Combined(_) => "",
+        }
+    }
+
+    /// Whether anything was cut.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        match self {
+            Self::Separate { stdout, stderr } => stdout.cut > 0 || stderr.cut > 0,
+            Self::Combined(output) => output.cut > 0,
+        }
+    }
+}
+
+impl Serialize for Output {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Separate { stdout, stderr } => {
+                map.serialize_entry("stdout", &stdout.text)?;
+                map.serialize_entry("stderr", &stderr.text)?;
+                map.serialize_entry("truncated", &self.is_truncated())?;
+                map.serialize_entry("stdout_bytes", &stdout.bytes)?;
+                map.serialize_entry("stderr_bytes", &stderr.bytes)?;
+                map.serialize_entry("stdout_cut", &stdout.cut)?;
+                map.serialize_entry("stderr_cut", &stderr.cut)?;
+            }
+            Self::Combined(output) => {
+                map.serialize_entry("output", &output.text)?;
+                map.serialize_entry("truncated", &self.is_truncated())?;
+                map.serialize_entry("output_bytes", &output.bytes)?;
+                map.serialize_entry("output_cut", &output.cut)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Takes output as it comes.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    streams: Streams,
+    first: Reading,
+    second: Reading,
+    file: OutputFile,
+}
+
+/// All of it, when no more comes.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    pub(crate) output: Output,
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Reading {
+    bytes: u64,
+    cleaner: Cleaner,
+    window: Window,
+}
+
+impl Capture {
+    pub(crate) fn new(
+        streams: Streams,
+        most: usize,
+        keep: KeepFile,
+        state: StateDir,
+        limits: &Limits,
+    ) -> Self {
+        let reading = || Reading { bytes: 0, cleaner: Cleaner::default(), window: Window::new(most) };
+        Self { streams, first: reading(), second: reading(), file: OutputFile::new(keep, state, limits) }
+    }
+
+    pub(crate) fn absorb(&mut self, stream: Stream, bytes: &[u8]) {
+        self.file.write(bytes);
+        match stream {
+            Stream::Stdout | Stream::Output => self.first.absorb(bytes),
+            Stream::Stderr => self.second.absorb(bytes),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Captured {
+        self.first.cleaner.finish(&mut self.first.window);
+        self.second.cleaner.finish(&mut self.second.window);
+        let differs = self.first.differs() || self.second.differs();
+        let saved = self.file.finish(differs);
+        let (first, second) = (self.first.into_text(&saved), self.second.into_text(&saved));
+        let output = match self.streams {
+            Streams::Separate => Output::Separate { stdout: first, stderr: second },
+            Streams::Combined => Output::Combined(first),
+        };
+        Captured { output, file: saved.into_path() }
+    }
+}
+
+impl Reading {
+    fn absorb(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.cleaner.push(bytes, &mut self.window);
+    }
+
+    fn differs(&self) -> bool {
+        self.cleaner.has_altered() || self.window.is_cut()
+    }
+
+    fn into_text(self, saved: &Saved) -> Text {
+        let bytes = self.bytes;
+        let (text, cut) = self.window.finish(|cut| format!("[... {cut} characters cut; {saved} ...]"));
+        Text { text, bytes, cut }
+    }
+}

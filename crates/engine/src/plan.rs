@@ -1,0 +1,145 @@
+//! Exactly what will be executed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Access, access};
+
+use crate::admit::Job;
+use crate::engine::Settings;
+use crate::output::{Capture, StateDir};
+use crate::settle::{Permit, Verdict};
+use crate::{Leftovers, Limits, Streams, escape_arg};
+
+/// Exact argv, environment, directory, streams and deadline. Made of a [`Job`] and a [`Permit`], and of nothing less.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) facts: Facts,
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) cwd: OwnedFd,
+    pub(crate) streams: Streams,
+    pub(crate) capture: Capture,
+    pub(crate) supervision: Supervision,
+}
+
+/// What the result repeats of the request.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) command: String,
+    pub(crate) display: String,
+    pub(crate) description: Option<String>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) verdict: Verdict,
+}
+
+/// How the running command is watched.
+#[derive(Debug)]
+pub(crate) struct Supervision {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) leftovers: Leftovers,
+    pub(crate) limits: Limits,
+    /// Holds the text of a command too long for an argument, until the command has ended.
+    #[expect(dead_code, reason = "kept for its destructor")]
+    pub(crate) script: Option<Script>,
+}
+
+/// What the host lacks.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No bash on the caller's path.
+    #[error("there is no bash in {searched}")]
+    NoBash {
+        /// Where it was looked for.
+        searched: String,
+    },
+    /// A very long command has to go through a file.
+    #[error("cannot write the command, which is too long for an argument, to {}", path.display())]
+    Script {
+        /// Where.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl Plan {
+    pub(crate) fn new(job: Job, permit: Permit, settings: &Settings) -> Result<Self, PlanError> {
+        let state = StateDir::new(settings.state_dir.clone());
+        let program = match &settings.shell {
+            Some(path) => path.clone(),
+            None => find_bash(job.search_path.as_ref())?,
+        };
+        let script = Script::if_too_long(&job.command, &state)?;
+        let text = script.as_ref().map_or_else(|| job.command.clone(), Script::invocation);
+        let limits = settings.limits.clone();
+        Ok(Self {
+            program,
+            args: ["bash", "-c", &text].map(OsString::from).to_vec(),
+            env: job.env,
+            cwd: job.cwd_fd,
+            streams: job.streams,
+            capture: Capture::new(job.streams, job.max_output, job.keep_file, state, &limits),
+            facts: Facts {
+                command: job.command,
+                display: job.display,
+                description: job.description,
+                cwd: job.cwd,
+                verdict: permit.into_verdict(),
+            },
+            supervision: Supervision { timeout: job.timeout, leftovers: job.leftovers, limits, script },
+        })
+    }
+}
+
+fn find_bash(path: Option<&OsString>) -> Result<PathBuf, PlanError> {
+    let standard = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let named = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
+    // A relative entry would mean another program in every directory.
+    let folders: Vec<_> = named.into_iter().filter(|dir| dir.is_absolute()).chain(standard).collect();
+    let found = folders.iter().map(|dir| dir.join("bash")).find(|file| access(file, Access::EXEC_OK).is_ok());
+    found.ok_or_else(|| {
+        let searched: Vec<_> = folders.iter().map(|dir| dir.display().to_string()).collect();
+        PlanError::NoBash { searched: searched.join(", ") }
+    })
+}
+
+/// A command longer than the kernel takes as one argument, in a private file that is removed afterwards.
+#[derive(Debug)]
+pub(crate) struct Script {
+    path: PathBuf,
+}
+
+impl Script {
+    /// The kernel's limit for one argument with its closing NUL: 32 pages of at least 4 KiB.
+    const LONGEST_ARGUMENT: usize = 32 * 4096;
+
+    fn if_too_long(command: &str, state: &StateDir) -> Result<Option<Self>, PlanError> {
+        if command.len() < Self::LONGEST_ARGUMENT {
+            return Ok(None);
+        }
+        let failed = |path: &Path, source| PlanError::Script { path: path.to_owned(), source };
+        let (mut file, path) = state.create_file("commands").map_err(|e| failed(state.path(), e))?;
+        let script = Self { path };
+        file.write_all(command.as_bytes()).map_err(|e| failed(&script.path, e))?;
+        Ok(Some(script))
+    }
+
+    /// Evaluated rather than executed as a file, so that `$0`, `return` and `$BASH_SOURCE` mean what they always do.
+    fn invocation(&self) -> String {
+        format!("eval \"$(<{})\"", escape_arg(&self.path.to_string_lossy()))
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(path = %self.path.display(), %error, "cannot remove the file of a long command");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What to run.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One command, and how it differs from the engine's defaults.
+///
+/// ```
+/// use bashtion::{Request, Streams};
+/// use std::time::Duration;
+///
+/// let request = Request::new("make test")
+///     .description("Run the tests")
+///     .cwd("backend")
+///     .env("RUST_BACKTRACE", "1")
+///     .timeout(Duration::from_secs(300))
+///     .streams(Streams::Combined);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub(crate) command: String,
+    pub(crate) description: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) base_env: BaseEnv,
+    pub(crate) mode: Mode,
+    pub(crate) timeout: Timeout,
+    pub(crate) max_output: Option<usize>,
+    pub(crate) streams: Streams,
+    pub(crate) leftovers: Leftovers,
+    pub(crate) keep_file: KeepFile,
+}
+
+/// How patient to be when no timeout is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// [`crate::Limits::timeout`].
+    #[default]
+    Default,
+    /// [`crate::Limits::slow_timeout`], for builds and test suites.
+    Slow,
+}
+
+/// How standard output and standard error are captured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// One pipe each. Which of two lines on different streams came first is not known.
+    #[default]
+    Separate,
+    /// One pipe for both, so the order is the one in which they were written.
+    Combined,
+}
+
+/// What happens to processes that outlive the shell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Leftovers {
+    /// They are ended, and named in the result.
+    #[default]
+    End,
+    /// They run on, and are named in the result. Nobody reads their output any more.
+    Keep,
+}
+
+/// When the raw output is kept in a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeepFile {
+    /// When the text in the result is not all of it, or not byte for byte the same.
+    #[default]
+    WhenTextDiffers,
+    /// Never: somebody has taken all of it from the events.
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    OfMode,
+    After(Duration),
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BaseEnv {
+    AllowList,
+    Empty,
+}
+
+impl Request {
+    /// Runs `command` with `bash -c`.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            description: None,
+            cwd: None,
+            env: vec![],
+            base_env: BaseEnv::AllowList,
+            mode: Mode::default(),
+            timeout: Timeout::OfMode,
+            max_output: None,
+            streams: Streams::default(),
+            leftovers: Leftovers::default(),
+            keep_file: KeepFile::default(),
+        }
+    }
+
+    /// What the command is for, in words; it comes back in the result.
+    #[must_use]
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.description = Some(text.into());
+        self
+    }
+
+    /// Where it runs; relative to the context's working directory.
+    #[must_use]
+    pub fn cwd(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(dir.into());
+        self
+    }
+
+    /// Sets one variable, over everything else.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets many.
+    #[must_use]
+    pub fn envs<N: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        vars: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        self.env.extend(vars.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// Passes only the variables set on this request: neither the caller's nor the non-interactive defaults.
+    #[must_use]
+    pub fn clear_env(mut self) -> Self {
+        self.base_env = BaseEnv::Empty;
+        self
+    }
+
+    /// How patient to be when no timeout is given.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Ends the command after this long.
+    #[must_use]
+    pub fn timeout(mut self, after: Duration) -> Self {
+        self.timeout = Timeout::After(after);
+        self
+    }
+
+    /// Lets it run for as long as it takes.
+    #[must_use]
+    pub fn no_timeout(mut self) -> Self {
+        self.timeout = Timeout::Never;
+        self
+    }
+
+    /// How many characters of one stream are kept, half from the beginning and half from the end.
+    #[must_use]
+    pub fn max_output(mut self, characters: usize) -> Self {
+        self.max_output = Some(characters);
+        self
+    }
+
+    /// Separate or combined output.
+    #[must_use]
+    pub fn streams(mut self, streams: Streams) -> Self {
+        self.streams = streams;
+        self
+    }
+
+    /// What happens to processes that outlive the shell.
+    #[must_use]
+    pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
+        self.leftovers = leftovers;
+        self
+    }
+
+    /// When the raw output is kept in a file.
+    #[must_use]
+    pub fn keep_file(mut self, keep: KeepFile) -> Self {
+        self.keep_file = keep;
+        self
+    }
+}

@@ -1,0 +1,40 @@
+//! May it run? The only place that can say yes.
+
+use crate::admit::Job;
+
+/// Leave to run one command. Nothing is launched without one, and only [`settle`] makes them.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    verdict: Verdict,
+}
+
+impl Permit {
+    pub(crate) fn into_verdict(self) -> Verdict {
+        self.verdict
+    }
+}
+
+/// What was decided about a command.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The decision.
+    pub decision: Decision,
+    /// What was found in the command that mattered. Nothing looks for findings yet.
+    pub findings: Vec<String>,
+}
+
+/// Whether a command may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Decision {
+    /// It may.
+    Allow,
+}
+
+/// Nothing judges commands yet, so whoever may call the engine may run anything.
+pub(crate) fn settle(_job: &Job) -> Permit {
+    Permit { verdict: Verdict { decision: Decision::Allow, findings: vec![] } }
+}

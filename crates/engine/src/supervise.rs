@@ -1,0 +1,293 @@
+//! Watching one running command until nothing of it is left.
+
+use std::future::pending;
+use std::io;
+use std::time::{Duration, Instant};
+
+use bashtion_sandbox::{Exit, Usage};
+use tokio::time::sleep_until;
+
+use crate::launch::Running;
+use crate::output::Captured;
+use crate::plan::Facts;
+use crate::stop::Stop;
+use crate::{Event, EventSender, Fate, Leftover, Leftovers, Stream, ToolContext};
+
+/// A command of which nothing is left, unless it was asked for or cannot be killed.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) facts: Facts,
+    pub(crate) pid: i32,
+    /// Why it was stopped, if it was.
+    pub(crate) stopped: Option<Stopped>,
+    /// How the shell ended; none if it could not be killed.
+    pub(crate) exit: Option<Exit>,
+    pub(crate) usage: Usage,
+    pub(crate) duration: Duration,
+    pub(crate) captured: Captured,
+    pub(crate) killed: usize,
+    pub(crate) leftovers: Vec<Leftover>,
+}
+
+/// Why a command did not end by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    TimedOut(Duration),
+    Cancelled,
+}
+
+/// One select watches output, exit, deadline and cancellation; output keeps flowing in every phase.
+pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Result<Ended> {
+    let mut watch = Watch::new(running);
+    let mut buffer = vec![0; READ_SIZE].into_boxed_slice();
+    loop {
+        let wake_at = match watch.advance(context)? {
+            Next::Wait(until) => until,
+            Next::Done => return watch.finish(),
+        };
+        let observer = context.sender().filter(|_| watch.is_throttled());
+        let has_room = observer.is_none_or(EventSender::has_room);
+        let shell_runs = watch.shell_ended.is_none();
+        tokio::select! {
+            biased;
+            () = watch.orders.changed(context) => {}
+            () = at(wake_at) => {}
+            ready = watch.running.shell.ended(), if shell_runs => {
+                ready?;
+                watch.look_at_shell()?;
+            }
+            () = room(observer), if !has_room => {}
+            read = watch.running.pipes.read(&mut buffer), if has_room => {
+                let (stream, count) = read?;
+                watch.absorb(stream, &buffer[..count], context);
+            }
+        }
+    }
+}
+
+const READ_SIZE: usize = 64 * 1024;
+
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant.into()).await,
+        None => pending().await,
+    }
+}
+
+async fn room(observer: Option<&EventSender>) {
+    match observer {
+        Some(observer) => observer.room().await,
+        None => pending().await,
+    }
+}
+
+struct Watch {
+    running: Running,
+    orders: Orders,
+    phase: Phase,
+    deadline: Option<Instant>,
+    stopped: Option<Stopped>,
+    shell_ended: Option<Instant>,
+    last_output: Instant,
+    killed: usize,
+    leftovers: Vec<Leftover>,
+}
+
+/// What the caller has said so far, in the order of force.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Orders {
+    GoOn,
+    Cancel,
+    Kill,
+}
+
+impl Orders {
+    fn of(context: &ToolContext) -> Self {
+        match (context.kill_token().is_cancelled(), context.token().is_cancelled()) {
+            (true, _) => Self::Kill,
+            (false, true) => Self::Cancel,
+            (false, false) => Self::GoOn,
+        }
+    }
+
+    /// Waits for a stronger one.
+    async fn changed(self, context: &ToolContext) {
+        match self {
+            Self::GoOn => tokio::select! {
+                () = context.token().cancelled() => {}
+                () = context.kill_token().cancelled() => {}
+            },
+            Self::Cancel => context.kill_token().cancelled().await,
+            Self::Kill => pending().await,
+        }
+    }
+}
+
+enum Phase {
+    /// The shell is running.
+    Running,
+    /// It has ended by itself; what it started may still print or be about to end.
+    Settling,
+    /// The tree is being ended.
+    Stopping(Stop),
+    /// Nothing is alive; the pipes still have to be read to their end.
+    Draining { until: Instant },
+}
+
+enum Next {
+    Wait(Option<Instant>),
+    Done,
+}
+
+/// Dead processes close their pipes at once; one that could not be killed holds them for ever.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How often to look whether leftovers that print nothing have ended by themselves.
+const SETTLE_POLL: Duration = Duration::from_millis(5);
+
+impl Watch {
+    fn new(running: Running) -> Self {
+        let deadline = running.supervision.timeout.map(|timeout| running.started + timeout);
+        Self {
+            orders: Orders::GoOn,
+            phase: Phase::Running,
+            deadline,
+            stopped: None,
+            shell_ended: None,
+            last_output: running.started,
+            killed: 0,
+            leftovers: vec![],
+            running,
+        }
+    }
+
+    /// Moves on as far as the facts allow, and says when to look again.
+    fn advance(&mut self, context: &ToolContext) -> io::Result<Next> {
+        self.orders = Orders::of(context);
+        let cancelled = self.orders >= Orders::Cancel;
+        loop {
+            let now = Instant::now();
+            match &mut self.phase {
+                Phase::Running if self.shell_ended.is_some() => self.phase = Phase::Settling,
+                Phase::Running if cancelled => self.stop(Some(Stopped::Cancelled)),
+                Phase::Running if self.deadline.is_some_and(|deadline| now >= deadline) => {
+                    let after = self.running.supervision.timeout.unwrap_or_default();
+                    self.stop(Some(Stopped::TimedOut(after)));
+                }
+                Phase::Running => return Ok(Next::Wait(self.deadline)),
+
+                Phase::Settling => {
+                    let silent = self.running.pipes.are_closed();
+                    if silent && self.tree_is_clear() {
+                        return Ok(Next::Done);
+                    }
+                    let settled = self.settled_at();
+                    match self.running.supervision.leftovers {
+                        Leftovers::Keep if silent || now >= settled || cancelled => {
+                            self.leftovers = self.kept();
+                            return Ok(Next::Done);
+                        }
+                        Leftovers::End if now >= settled || cancelled => self.stop(None),
+                        Leftovers::Keep | Leftovers::End if silent => {
+                            return Ok(Next::Wait(Some(settled.min(now + SETTLE_POLL))));
+                        }
+                        Leftovers::Keep | Leftovers::End => return Ok(Next::Wait(Some(settled))),
+                    }
+                }
+
+                Phase::Stopping(stop) => {
+                    if self.orders == Orders::Kill {
+                        stop.hurry();
+                    }
+                    let wait = stop.step(self.running.shell.child());
+                    match wait {
+                        Some(wait) => return Ok(Next::Wait(Some(now + wait))),
+                        None => self.drain(now + DRAIN)?,
+                    }
+                }
+
+                Phase::Draining { until } => {
+                    let until = *until;
+                    if self.running.pipes.are_closed() || now >= until {
+                        return Ok(Next::Done);
+                    }
+                    return Ok(Next::Wait(Some(until)));
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self, why: Option<Stopped>) {
+        let limits = &self.running.supervision.limits;
+        let grace = if why.is_some() { limits.grace } else { limits.leftover_grace };
+        self.stopped = why;
+        self.phase = Phase::Stopping(Stop::begin(self.running.shell.child(), grace));
+    }
+
+    fn drain(&mut self, until: Instant) -> io::Result<()> {
+        self.look_at_shell()?;
+        if let Phase::Stopping(stop) = std::mem::replace(&mut self.phase, Phase::Draining { until }) {
+            (self.killed, self.leftovers) = stop.into_report();
+        }
+        Ok(())
+    }
+
+    /// An observer may hold the command back, but not the end of it.
+    fn is_throttled(&self) -> bool {
+        match self.phase {
+            Phase::Running | Phase::Settling | Phase::Stopping(_) => true,
+            Phase::Draining { .. } => false,
+        }
+    }
+
+    fn look_at_shell(&mut self) -> io::Result<()> {
+        if self.shell_ended.is_none() && self.running.shell.child().has_ended()? {
+            self.shell_ended = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn absorb(&mut self, stream: Stream, bytes: &[u8], context: &ToolContext) {
+        if !bytes.is_empty() {
+            self.last_output = Instant::now();
+            self.running.capture.absorb(stream, bytes);
+            context.notify(|| Event::Output { stream, bytes: bytes.to_vec() });
+        }
+    }
+
+    /// A moment of silence, or the longest time with output still coming.
+    fn settled_at(&self) -> Instant {
+        let limits = &self.running.supervision.limits;
+        let ended = self.shell_ended.unwrap_or_else(Instant::now);
+        (self.last_output.max(ended) + limits.settle).min(ended + limits.settle_longest)
+    }
+
+    /// If it cannot be told now, it is told later: descriptors may be short for a moment.
+    fn tree_is_clear(&self) -> bool {
+        self.running.shell.child().tree().is_clear().unwrap_or(false)
+    }
+
+    fn kept(&self) -> Vec<Leftover> {
+        let members = self.running.shell.child().tree().members().unwrap_or_default();
+        members.into_iter().map(|p| Leftover { pid: p.pid, command: p.command, fate: Fate::Kept }).collect()
+    }
+
+    fn finish(self) -> io::Result<Ended> {
+        let Running { facts, mut shell, capture, started, .. } = self.running;
+        let (exit, usage) = match self.shell_ended {
+            Some(_) => shell.child_mut().wait().map(|(exit, usage)| (Some(exit), usage))?,
+            None => (None, Usage::default()),
+        };
+        let duration = self.shell_ended.unwrap_or_else(Instant::now) - started;
+        Ok(Ended {
+            facts,
+            pid: shell.child().pid(),
+            stopped: self.stopped,
+            exit,
+            usage,
+            duration,
+            captured: capture.finish(),
+            killed: self.killed,
+            leftovers: self.leftovers,
+        })
+    }
+}
