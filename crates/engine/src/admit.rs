@@ -108,7 +108,10 @@ impl Job {
         check_command(&request.command)?;
         check_env(&request.env)?;
         let timeout = timeout(&request, limits)?;
-        let asked_for = context.working_dir().join(request.cwd.as_deref().unwrap_or(Path::new("")));
+        let asked_for = match &request.cwd {
+            Some(dir) => context.working_dir().join(dir),
+            None => context.working_dir().to_owned(),
+        };
         let (cwd, cwd_fd) = open_within(&asked_for, context.allowed_roots())?;
         Ok(Self {
             display: display(&request.command, &[&cwd, &asked_for]),

@@ -48,7 +48,7 @@ pub use event::{Event, EventSender, Events, Stream};
 pub use launch::LaunchError;
 pub use limits::Limits;
 pub use outcome::{Fate, Leftover, Outcome, Status};
-pub use output::{Output, Text};
+pub use output::{Decoder, Output, Text};
 pub use plan::PlanError;
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};

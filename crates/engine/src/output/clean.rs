@@ -6,13 +6,13 @@
 
 use memchr::{memchr3, memrchr};
 
+use super::decode::Decoder;
 use super::window::Window;
 
 /// The state between two pieces.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner {
-    /// The beginning of a character whose rest has not come yet.
-    partial: Vec<u8>,
+    decoder: Decoder,
     /// The unfinished line, as far as it can still be rewritten.
     line: String,
     /// A carriage return came: the next character but a line feed begins the line anew.
@@ -31,51 +31,24 @@ const LONGEST_ESCAPE: usize = 4096;
 
 impl Cleaner {
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Window) {
-        if self.partial.is_empty() {
-            self.decode(bytes, out);
-        } else {
-            let mut joined = std::mem::take(&mut self.partial);
-            joined.extend_from_slice(bytes);
-            self.decode(&joined, out);
-        }
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.push(bytes, |text| self.text(text, out));
+        self.decoder = decoder;
     }
 
     /// Whether the text differs from the bytes.
     pub(super) fn has_altered(&self) -> bool {
-        self.altered
+        self.altered || self.decoder.has_replaced()
     }
 
     pub(super) fn finish(&mut self, out: &mut Window) {
-        if !std::mem::take(&mut self.partial).is_empty() {
-            self.replace_invalid(out);
-        }
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.finish(|text| self.text(text, out));
+        self.decoder = decoder;
         if let Some(sequence) = self.escape.take() {
             self.plain(&sequence, out);
         }
         out.push(&std::mem::take(&mut self.line));
-    }
-
-    fn decode(&mut self, mut bytes: &[u8], out: &mut Window) {
-        loop {
-            match std::str::from_utf8(bytes) {
-                Ok(text) => return self.text(text, out),
-                Err(error) => {
-                    let (valid, rest) = bytes.split_at(error.valid_up_to());
-                    self.text(std::str::from_utf8(valid).unwrap_or_default(), out);
-                    let Some(length) = error.error_len() else {
-                        self.partial = rest.to_vec();
-                        return;
-                    };
-                    self.replace_invalid(out);
-                    bytes = &rest[length..];
-                }
-            }
-        }
-    }
-
-    fn replace_invalid(&mut self, out: &mut Window) {
-        self.altered = true;
-        self.text("\u{fffd}", out);
     }
 
     fn text(&mut self, mut text: &str, out: &mut Window) {

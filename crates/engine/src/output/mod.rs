@@ -1,6 +1,7 @@
 //! A command's output: bounded in memory, whole in a file, and made readable.
 
 mod clean;
+mod decode;
 mod file;
 mod state;
 mod window;
@@ -11,6 +12,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::{KeepFile, Limits, Stream, Streams};
 use clean::Cleaner;
+pub use decode::Decoder;
 use file::{OutputFile, Saved};
 pub(crate) use state::StateDir;
 use window::Window;

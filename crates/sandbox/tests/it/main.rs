@@ -1,1 +1,52 @@
+//! Real processes, real kernel.
 
+mod fallbacks;
+mod refusals;
+mod spawning;
+mod trees;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{PipeReader, Read};
+use std::path::Path;
+
+use bashtion_sandbox::{Child, SpawnError, Spec, open_directory};
+
+/// Starts `bash -c command` in `/` with both streams in one pipe.
+fn start(command: &str) -> (Child, PipeReader) {
+    let (read, spec) = spec(command);
+    (spec.prepare().unwrap().launch().unwrap(), read)
+}
+
+fn spec(command: &str) -> (PipeReader, Spec) {
+    let (read, write) = std::io::pipe().unwrap();
+    let spec = Spec {
+        program: "/bin/bash".into(),
+        args: ["bash", "-c", command].map(OsString::from).to_vec(),
+        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        cwd: open_directory(Path::new("/")).unwrap(),
+        stdout: write.try_clone().unwrap().into(),
+        stderr: write.into(),
+    };
+    (read, spec)
+}
+
+/// What `command` prints until the last writer has gone.
+fn output_of(command: &str) -> String {
+    let (mut child, mut read) = start(command);
+    let mut text = String::new();
+    read.read_to_string(&mut text).unwrap();
+    child.wait().unwrap();
+    text
+}
+
+fn launch_error(spec: Spec) -> SpawnError {
+    spec.prepare().and_then(bashtion_sandbox::Prepared::launch).unwrap_err()
+}
+
+/// A descriptor that a careless host leaves open for its children.
+fn leaky_file() -> File {
+    let file = File::open("/etc/passwd").unwrap();
+    rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+    file
+}

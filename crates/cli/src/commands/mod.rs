@@ -1,0 +1,19 @@
+//! One file for each verb.
+
+pub(crate) mod completions;
+pub(crate) mod man;
+pub(crate) mod run;
+
+use std::process::ExitCode;
+
+use crate::args::{Cli, Command};
+use crate::ui;
+
+pub(crate) fn dispatch(cli: Cli) -> ExitCode {
+    let (result, format) = match cli.command {
+        Command::Run(args) => (run::run(&args), args.error_format()),
+        Command::Completions(args) => (completions::run(&args), args.error_format()),
+        Command::Man(args) => (man::run(&args), args.error_format()),
+    };
+    result.unwrap_or_else(|error| ui::report(&error, format))
+}

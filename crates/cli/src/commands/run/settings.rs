@@ -1,0 +1,151 @@
+//! From what was typed to what is meant, checked once before any work.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bashtion::{KeepFile, Leftovers, Mode, Request, Streams};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use super::Args;
+use crate::error::CliError;
+use crate::exit_code::BASHTION_FAILED;
+use crate::state_dir::state_dir;
+use crate::ui::Face;
+
+/// Everything one run needs.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) request: Request,
+    pub(super) cwd: PathBuf,
+    pub(super) state_dir: Option<PathBuf>,
+}
+
+/// A timeout as it can be typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    Until(Duration),
+    ForEver,
+}
+
+impl Settings {
+    pub(super) fn new(args: &Args, face: Face) -> Result<Self, CliError> {
+        let failed =
+            |message: &str, error| CliError::new(message).caused_by(&error).exit_code(BASHTION_FAILED);
+        let command = match args.command.as_str() {
+            "-" => read_command().map_err(|e| failed("cannot read the command from standard input", e))?,
+            command => command.to_owned(),
+        };
+        // Joined by the engine; asked for only when needed, because it may have been removed.
+        let here = std::env::current_dir;
+        let cwd = match &args.cwd {
+            Some(dir) if dir.is_absolute() => dir.clone(),
+            Some(dir) => here().map_err(|e| failed("cannot tell the current directory", e))?.join(dir),
+            None => here().map_err(|e| failed("cannot tell the current directory", e))?,
+        };
+        let mut request = Request::new(command)
+            .envs(args.env.iter().cloned())
+            .mode(match args.mode {
+                super::Mode::Default => Mode::Default,
+                super::Mode::Slow => Mode::Slow,
+            })
+            .leftovers(match args.leftovers {
+                super::Leftovers::End => Leftovers::End,
+                super::Leftovers::Keep => Leftovers::Keep,
+            });
+        if args.combined || face.shows_both_streams_in_one_place() {
+            request = request.streams(Streams::Combined);
+        }
+        if face.shows_every_byte() {
+            request = request.keep_file(KeepFile::Never);
+        }
+        if args.clear_env {
+            request = request.clear_env();
+        }
+        if let Some(text) = &args.description {
+            request = request.description(text);
+        }
+        if let Some(characters) = args.max_output {
+            request = request.max_output(characters);
+        }
+        request = match args.timeout {
+            Some(Patience::Until(after)) => request.timeout(after),
+            Some(Patience::ForEver) => request.no_timeout(),
+            None => request,
+        };
+        Ok(Self { request, cwd, state_dir: state_dir() })
+    }
+}
+
+/// One byte more than the engine takes, so that it can say that it is too much.
+fn read_command() -> std::io::Result<String> {
+    const MOST: u64 = (16 << 20) + 1;
+    let mut command = String::new();
+    std::io::stdin().lock().take(MOST).read_to_string(&mut command)?;
+    Ok(command)
+}
+
+pub(super) fn parse_env() -> impl TypedValueParser<Value = (OsString, OsString)> {
+    OsStringValueParser::new().try_map(|text| {
+        let bytes = text.as_bytes();
+        let wrong = || "expected NAME=VALUE, for example RUST_LOG=debug or EMPTY=".to_owned();
+        let equals = bytes.iter().position(|&byte| byte == b'=').ok_or_else(wrong)?;
+        let (name, value) = (&bytes[..equals], &bytes[equals + 1..]);
+        if name.is_empty() {
+            return Err(wrong());
+        }
+        Ok((OsString::from_vec(name.to_vec()), OsString::from_vec(value.to_vec())))
+    })
+}
+
+pub(super) fn parse_timeout(text: &str) -> Result<Patience, String> {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    if text == "none" {
+        return Ok(Patience::ForEver);
+    }
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let given = seconds.or_else(|| humantime::parse_duration(text).ok());
+    match given {
+        Some(given) if !given.is_zero() && given <= YEAR => Ok(Patience::Until(given)),
+        Some(_) => Err("it must be more than zero and at most a year; `none` for no limit".to_owned()),
+        None => {
+            Err("expected a time such as 30s, 5m, 1h30m or 500ms, a number of seconds, or none".to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_are_possible() {
+        let cases = [
+            ("30s", 30_000),
+            ("5m", 300_000),
+            ("1h30m", 5_400_000),
+            ("500ms", 500),
+            ("30", 30_000),
+            ("0.5", 500),
+        ];
+        for (text, milliseconds) in cases {
+            assert_eq!(
+                parse_timeout(text),
+                Ok(Patience::Until(Duration::from_millis(milliseconds))),
+                "{text}"
+            );
+        }
+        assert_eq!(parse_timeout("none"), Ok(Patience::ForEver));
+    }
+
+    #[test]
+    fn times_that_are_not() {
+        for text in
+            ["", "0", "0s", "-1", "-5s", "abc", "30x", "NaN", "inf", "1e400", "9999999999h", "400d", "1s;"]
+        {
+            parse_timeout(text).expect_err(text);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a person or a model is told when Bashtion itself failed: what, why, and what to do.
+
+use std::error::Error;
+use std::io;
+
+use bashtion::{AdmitError, LaunchError, PlanError, SpawnError};
+
+use crate::exit_code::{BASHTION_FAILED, FAILURE};
+
+/// A message with its causes, a hint and an exit code.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) message: String,
+    pub(crate) causes: Vec<String>,
+    pub(crate) help: Option<String>,
+    pub(crate) exit_code: u8,
+}
+
+impl CliError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), causes: vec![], help: None, exit_code: FAILURE }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn caused_by(mut self, cause: &dyn Error) -> Self {
+        let mut next = Some(cause);
+        while let Some(cause) = next {
+            self.causes.push(cause.to_string());
+            next = cause.source();
+        }
+        self
+    }
+
+    pub(crate) fn exit_code(mut self, code: u8) -> Self {
+        self.exit_code = code;
+        self
+    }
+}
+
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        Self::new("cannot print").caused_by(&error)
+    }
+}
+
+impl From<bashtion::Error> for CliError {
+    fn from(error: bashtion::Error) -> Self {
+        let mut told = Self::new(error.to_string()).exit_code(BASHTION_FAILED);
+        if let Some(source) = error.source() {
+            told = told.caused_by(source);
+        }
+        told.help = hint(&error);
+        told
+    }
+}
+
+fn hint(error: &bashtion::Error) -> Option<String> {
+    let hint = match error {
+        bashtion::Error::Admit(AdmitError::EmptyCommand) => "give one in quotes: bashtion run 'echo hello'",
+        bashtion::Error::Admit(AdmitError::NulInCommand { .. }) => {
+            "write the byte as $'\\0' or use printf '\\0'"
+        }
+        bashtion::Error::Admit(AdmitError::CommandTooLong { .. }) => {
+            "put it into a file and run that: bashtion run 'bash ./script.sh'"
+        }
+        bashtion::Error::Admit(AdmitError::Cwd { .. }) => {
+            "name an existing directory that you may enter with --cwd"
+        }
+        bashtion::Error::Plan(PlanError::NoBash { .. }) => "install bash, or add its directory to PATH",
+        bashtion::Error::Launch(LaunchError::Descriptors { .. }) => {
+            "run fewer commands at once, or raise the limit with `ulimit -n`"
+        }
+        bashtion::Error::Launch(LaunchError::Spawn {
+            source: SpawnError::Refused { step, source }, ..
+        }) => {
+            return spawn_hint(*step, source);
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn spawn_hint(step: bashtion::Step, source: &io::Error) -> Option<String> {
+    let hint = match (step, source.kind()) {
+        (bashtion::Step::Cwd, _) => "name a directory that you may enter with --cwd",
+        (bashtion::Step::Exec, io::ErrorKind::ArgumentListTooLong) => {
+            "the environment is too large: pass less with --env"
+        }
+        (bashtion::Step::Clone, io::ErrorKind::WouldBlock) => {
+            "the limit of processes is reached: end some, or raise it with `ulimit -u`"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}

@@ -1,0 +1,11 @@
+//! Where files that outlive a call are kept.
+
+use std::path::PathBuf;
+
+/// `$BASHTION_STATE_DIR`, else `bashtion` in the user's state directory; none where there is no home.
+pub(crate) fn state_dir() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("BASHTION_STATE_DIR")
+        .or_else(|| absolute("XDG_STATE_HOME").map(|dir| dir.join("bashtion")))
+        .or_else(|| absolute("HOME").map(|dir| dir.join(".local/state/bashtion")))
+}

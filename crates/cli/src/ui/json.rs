@@ -1,0 +1,89 @@
+//! For programs: JSON, one value per line.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use bashtion::{Decoder, Event, Events, Outcome, Stream};
+use serde::Serialize;
+
+/// One line for each event.
+pub(super) fn show(mut events: Events) -> io::Result<()> {
+    let mut decoders = Decoders::default();
+    while let Some(event) = events.blocking_recv() {
+        match event {
+            Event::Started { operation_id, command, display, cwd, pid } => print_line(&Line::Started {
+                operation_id: &operation_id,
+                command: &command,
+                display: &display,
+                cwd: cwd.to_string_lossy(),
+                pid,
+                pgid: pid,
+            })?,
+            Event::Output { stream, bytes } => {
+                let mut text = String::new();
+                decoders.of(stream).push(&bytes, |decoded| text.push_str(decoded));
+                print_line(&Line::Output { stream, text: &text, bytes: bytes.len() })?;
+            }
+            Event::Ended(outcome) => {
+                decoders.finish()?;
+                print_line(&Line::Ended { outcome: &outcome })?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Line<'a> {
+    Started {
+        operation_id: &'a str,
+        command: &'a str,
+        display: &'a str,
+        cwd: Cow<'a, str>,
+        pid: i32,
+        pgid: i32,
+    },
+    /// `text` is decoded across events: a character split by a read is in the later one.
+    Output { stream: Stream, text: &'a str, bytes: usize },
+    Ended {
+        #[serde(flatten)]
+        outcome: &'a Outcome,
+    },
+}
+
+#[derive(Default)]
+struct Decoders {
+    stdout: Decoder,
+    stderr: Decoder,
+}
+
+impl Decoders {
+    fn of(&mut self, stream: Stream) -> &mut Decoder {
+        match stream {
+            Stream::Stdout | Stream::Output => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        }
+    }
+
+    /// Half a character at the very end is output too.
+    fn finish(&mut self) -> io::Result<()> {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let mut rest = String::new();
+            self.of(stream).finish(|decoded| rest.push_str(decoded));
+            if !rest.is_empty() {
+                print_line(&Line::Output { stream, text: &rest, bytes: 0 })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn print_line(value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value).map_err(io::Error::other)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
+}

@@ -1,0 +1,149 @@
+//! For a person at a terminal: output as it comes, a spinner in silence, a closing line.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use anstyle::{AnsiColor, Style};
+use bashtion::{Decoder, Event, Events, Fate, Outcome, Status};
+use tokio::time::timeout;
+
+use super::sanitize::{self, Sanitizer};
+
+pub(super) fn show(events: Events) -> io::Result<()> {
+    // A runtime of its own on this thread, only to wait for an event or a tick.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(Screen::new().watch(events))
+}
+
+struct Screen {
+    decoder: Decoder,
+    sanitizer: Sanitizer,
+    spinner: Spinner,
+    at_line_start: bool,
+    coloured: bool,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
+        Self {
+            decoder: Decoder::default(),
+            sanitizer: Sanitizer::default(),
+            spinner: Spinner { started: Instant::now(), shown: false, possible: !is_dumb },
+            at_line_start: true,
+            coloured: !is_set("NO_COLOR") && !is_dumb,
+        }
+    }
+
+    async fn watch(mut self, mut events: Events) -> io::Result<()> {
+        loop {
+            let Ok(event) = timeout(Spinner::TICK, events.recv()).await else {
+                // Never into the middle of a line that the command has begun.
+                if self.at_line_start {
+                    self.spinner.turn()?;
+                }
+                continue;
+            };
+            match event {
+                Some(Event::Output { bytes, .. }) => {
+                    let mut text = String::new();
+                    self.decoder.push(&bytes, |decoded| text.push_str(decoded));
+                    let safe = self.sanitizer.push(&text);
+                    self.print(&safe)?;
+                }
+                Some(Event::Ended(outcome)) => self.close(&outcome)?,
+                Some(_) => {}
+                None => return self.spinner.clear(),
+            }
+        }
+    }
+
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.spinner.clear()?;
+        self.at_line_start = text.ends_with('\n');
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn close(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let mut rest = String::new();
+        self.decoder.finish(|decoded| rest.push_str(decoded));
+        rest = self.sanitizer.push(&rest) + &self.sanitizer.finish();
+        self.print(&rest)?;
+        self.spinner.clear()?;
+        let mut closing = String::new();
+        if !self.at_line_start {
+            closing.push('\n');
+        }
+        let (colour, line) = closing_line(outcome);
+        let style = if self.coloured { Style::new().fg_color(Some(colour.into())) } else { Style::new() };
+        // The command may have left a colour on.
+        let reset = if self.coloured { "\x1b[0m" } else { "" };
+        closing += &format!("{reset}{style}{line}{style:#}\n");
+        for leftover in &outcome.leftovers {
+            let what = match leftover.fate {
+                Fate::Terminated => "ended",
+                Fate::Killed => "killed",
+                Fate::Kept => "still running",
+                Fate::Alive => "could not be killed",
+            };
+            closing += &format!("  {what}: {} {}\n", leftover.pid, sanitize::text(&leftover.command));
+        }
+        let mut err = io::stderr().lock();
+        err.write_all(closing.as_bytes())?;
+        err.flush()
+    }
+}
+
+fn closing_line(outcome: &Outcome) -> (AnsiColor, String) {
+    let took = seconds(outcome.duration);
+    match outcome.status {
+        Status::Exited(0) => (AnsiColor::Green, format!("✓ {took}")),
+        Status::Exited(code) => (AnsiColor::Red, format!("exit {code} ({took})")),
+        Status::TimedOut { .. } => (AnsiColor::Red, outcome.status.to_string()),
+        status => (AnsiColor::Red, format!("{status} ({took})")),
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.1}s", duration.as_secs_f64())
+}
+
+/// A sign of life with the elapsed time, on the line where the next output will come.
+struct Spinner {
+    started: Instant,
+    shown: bool,
+    possible: bool,
+}
+
+impl Spinner {
+    const TICK: Duration = Duration::from_millis(100);
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    fn turn(&mut self) -> io::Result<()> {
+        const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+        let elapsed = self.started.elapsed();
+        if !self.possible || elapsed < Self::PATIENCE {
+            return Ok(());
+        }
+        let turns = usize::try_from(elapsed.as_millis() / Self::TICK.as_millis()).unwrap_or(0);
+        self.shown = true;
+        let mut err = io::stderr().lock();
+        write!(err, "\r{} {}s\x1b[K", FRAMES[turns % FRAMES.len()], elapsed.as_secs())?;
+        err.flush()
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.shown) {
+            return Ok(());
+        }
+        let mut err = io::stderr().lock();
+        err.write_all(b"\r\x1b[K")?;
+        err.flush()
+    }
+}

@@ -1,0 +1,39 @@
+//! When descriptors run out.
+
+use std::fs::File;
+
+use bashtion::{Error, LaunchError, Request};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::{World, timed};
+
+#[tokio::test]
+async fn the_command_gets_a_clear_error_and_the_next_one_works() {
+    let world = World::new();
+    let context = world.context();
+    world.run("true").await;
+    let before = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: before.maximum }).unwrap();
+    for spare in 0..12 {
+        let mut hoard: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        hoard.truncate(hoard.len() - spare);
+        let (result, took) = timed(world.engine.run(Request::new("echo hi"), &context)).await;
+        assert!(took.as_secs() < 8, "{spare}: {took:?}");
+        match result {
+            Ok(outcome) => assert_eq!(outcome.output.stdout(), "hi\n", "{spare}"),
+            Err(Error::Launch(error @ LaunchError::Descriptors { .. })) => {
+                assert_eq!(
+                    error.to_string(),
+                    "no file descriptors are left for another command: this process may have 64 open"
+                );
+            }
+            Err(Error::Admit(error)) => {
+                assert!(format!("{error:?}").contains("Too many open files"), "{error:?}")
+            }
+            Err(error) => panic!("{spare}: {error:?}"),
+        }
+        drop(hoard);
+        assert_eq!(world.run("echo fine").await.output.stdout(), "fine\n");
+    }
+    assert_eq!(bashtion_testkit::zombie_children(), Vec::<i32>::new());
+}

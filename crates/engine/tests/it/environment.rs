@@ -1,0 +1,87 @@
+//! What a command sees of the caller's environment.
+
+use std::collections::BTreeMap;
+
+use bashtion::{Outcome, Request, ToolContext};
+
+use crate::World;
+
+fn variables(outcome: &Outcome) -> BTreeMap<String, String> {
+    let lines = outcome.output.stdout().lines().filter_map(|line| line.split_once('='));
+    lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn caller(world: &World) -> ToolContext {
+    ToolContext::new(world.path())
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", "/home/agent")
+        .env("LANG", "C.UTF-8")
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("AWS_SECRET_ACCESS_KEY", "secret")
+        .env("DISCORD_TOKEN", "secret")
+        .env("BASH_ENV", "/tmp/evil")
+        .env("LD_PRELOAD", "/tmp/evil.so")
+        .env("BASH_FUNC_ls%%", "() { echo evil; }")
+}
+
+#[tokio::test]
+async fn only_the_allow_list_and_the_non_interactive_variables() {
+    let world = World::new();
+    let outcome = world.engine.run(Request::new("env"), &caller(&world)).await.unwrap();
+    let mut seen = variables(&outcome);
+    for own in ["PWD", "SHLVL", "_"] {
+        seen.remove(own);
+    }
+    insta::assert_debug_snapshot!(seen, @r#"
+    {
+        "AI_AGENT": "bashtion",
+        "DEBIAN_FRONTEND": "noninteractive",
+        "GCM_INTERACTIVE": "never",
+        "GIT_EDITOR": "true",
+        "GIT_PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
+        "HOME": "/home/agent",
+        "LANG": "C.UTF-8",
+        "MANPAGER": "cat",
+        "NO_COLOR": "1",
+        "PAGER": "cat",
+        "PATH": "/usr/bin:/bin",
+        "PIP_NO_INPUT": "1",
+        "PYTHONUNBUFFERED": "1",
+        "SSH_ASKPASS_REQUIRE": "never",
+        "SYSTEMD_PAGER": "cat",
+        "TERM": "dumb",
+        "npm_config_yes": "true",
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn the_request_comes_on_top() {
+    let world = World::new();
+    let request =
+        Request::new("echo $PAGER:$MINE:$HOME").env("PAGER", "less").envs([("MINE", "1"), ("MINE", "2")]);
+    let outcome = world.engine.run(request, &caller(&world)).await.unwrap();
+    assert_eq!(outcome.output.stdout(), "less:2:/home/agent\n");
+}
+
+#[tokio::test]
+async fn a_cleared_environment_has_only_what_the_request_sets() {
+    let world = World::new();
+    let request = Request::new("/usr/bin/env").clear_env().env("MINE", "a b=c");
+    let outcome = world.engine.run(request, &caller(&world)).await.unwrap();
+    let mut seen = variables(&outcome);
+    for own in ["PWD", "SHLVL", "_"] {
+        seen.remove(own);
+    }
+    assert_eq!(seen, BTreeMap::from([("MINE".to_owned(), "a b=c".to_owned())]));
+}
+
+#[tokio::test]
+async fn values_that_are_not_utf8_pass() {
+    use std::os::unix::ffi::OsStringExt;
+    let world = World::new();
+    let value = std::ffi::OsString::from_vec(b"\xff\xfe".to_vec());
+    let request = Request::new("printf %s \"$RAW\" | od -An -tx1").env("RAW", value);
+    assert_eq!(world.run(request).await.output.stdout(), " ff fe\n");
+}
