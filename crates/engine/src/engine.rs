@@ -77,7 +77,9 @@ impl Engine {
         let plan = Plan::new(job, permit, settings)?; // exact argv, environment, deadlines
         let running = launch(plan)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
-        let ended = supervise(running, context).await.map_err(|source| Error::Supervise { source })?;
+        // Boxed: a caller may hold thousands of these futures.
+        let ended =
+            Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
         let outcome = conclude(ended);
         context.notify(|| Event::Ended(Box::new(outcome.clone())));
         Ok(outcome)

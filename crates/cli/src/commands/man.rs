@@ -35,7 +35,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let page = match &args.verb {
         None => cli,
         Some(verb) => {
-            let names: Vec<_> = cli.get_subcommands().map(|c| c.get_name().to_owned()).collect();
+            let names: Vec<_> =
+                cli.get_subcommands().map(|c| c.get_name().to_owned()).filter(|n| n != "help").collect();
             cli.find_subcommand(verb).cloned().ok_or_else(|| {
                 CliError::new(format!("there is no command `{verb}`"))
                     .help(format!("the commands are {}", names.join(", ")))

@@ -1,6 +1,7 @@
 //! `bashtion run`
 
 mod interrupt;
+mod orphans;
 mod settings;
 
 use std::ffi::OsString;
@@ -106,8 +107,8 @@ Exit codes:
   128 + n             signal n ended it, or signal n was sent to bashtion
   2                   wrong usage
 
-The command runs with `bash -c`, standard input empty, no terminal, its own session. When the shell ends, the result
-comes, even if a process in the background still holds the output.";
+The command runs with `bash -c`, standard input empty, no terminal, its own session. The
+result comes when the shell ends, even if a background process still holds the output.";
 
 impl Args {
     pub(crate) fn error_format(&self) -> Format {
@@ -124,7 +125,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let settings = Settings::new(args, face)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let interrupts = Interrupts::watch(&runtime)?;
-    let (outcome, gone) = runtime.block_on(run_and_show(settings, face, &interrupts))?;
+    orphans::adopt(&runtime)?;
+    let result = runtime.block_on(run_and_show(settings, face, &interrupts));
+    orphans::reap_all();
+    let (outcome, gone) = result?;
     Ok(exit_code::of(&outcome, gone.or(interrupts.first())))
 }
 

@@ -1,1 +1,18 @@
+//! The command line, wired to the engine.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod exit_codes;
+mod interrupts;
+mod json;
+mod other_hosts;
+mod other_verbs;
+mod pipe;
+mod stream;
+mod terminal;
+mod usage;
+
+use bashtion_testkit::World;
+
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_bashtion"))
+}

@@ -28,7 +28,7 @@ async fn the_command_gets_a_clear_error_and_the_next_one_works() {
                 );
             }
             Err(Error::Admit(error)) => {
-                assert!(format!("{error:?}").contains("Too many open files"), "{error:?}")
+                assert!(format!("{error:?}").contains("Too many open files"), "{error:?}");
             }
             Err(error) => panic!("{spare}: {error:?}"),
         }

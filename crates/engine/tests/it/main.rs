@@ -1,4 +1,5 @@
 //! The library with real processes.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cancellation;
 mod descriptors;

@@ -10,13 +10,18 @@ async fn none_loses_output_and_nothing_stays_behind() {
     const COUNT: usize = 1000;
     let world = World::new();
     raise_descriptor_limit();
+    rustix::fs::mkfifoat(rustix::fs::CWD, world.path().join("go"), rustix::fs::Mode::RWXU).unwrap();
     let before = descriptors();
     let tasks: Vec<_> = (0..COUNT)
         .map(|number| {
             let (engine, context) = (world.engine.clone(), world.context());
             tokio::spawn(async move {
-                // All of them are alive at once: each waits for the file.
-                let command = format!("touch up.{number}; until [ -e go ]; do sleep 0.2; done; seq {number} {}; echo e{number} >&2; exit {}", number + 99, number % 100);
+                // All of them are alive at once: opening the named pipe waits for a writer.
+                let command = format!(
+                    "touch up.{number}; : < go; seq {number} {}; echo e{number} >&2; exit {}",
+                    number + 99,
+                    number % 100
+                );
                 (number, engine.run(Request::new(command).no_timeout(), &context).await.unwrap())
             })
         })
@@ -31,7 +36,7 @@ async fn none_loses_output_and_nothing_stays_behind() {
     while up() < COUNT {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    std::fs::write(world.path().join("go"), "").unwrap();
+    std::fs::File::options().write(true).open(world.path().join("go")).unwrap();
     for task in tasks {
         let (number, outcome) = task.await.unwrap();
         let expected: String =

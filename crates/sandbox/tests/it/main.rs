@@ -1,4 +1,5 @@
 //! Real processes, real kernel.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fallbacks;
 mod refusals;

@@ -21,8 +21,6 @@ const NONE_YET: i32 = 0;
 impl Interrupts {
     pub(super) fn watch(runtime: &Runtime) -> io::Result<Self> {
         let _entered = runtime.enter();
-        // Whoever started us may have ignored SIGCHLD; then the kernel would throw the exit code away.
-        runtime.spawn(forward(signal(SignalKind::child())?, || {}));
         let interrupts = Self {
             cancel: CancellationToken::new(),
             kill: CancellationToken::new(),
@@ -54,7 +52,8 @@ impl Interrupts {
     }
 }
 
-async fn forward(mut signal: Signal, act: impl Fn()) {
+/// Acts each time the signal comes.
+pub(super) async fn forward(mut signal: Signal, act: impl Fn()) {
     while signal.recv().await.is_some() {
         act();
     }

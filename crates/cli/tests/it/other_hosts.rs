@@ -1,0 +1,132 @@
+//! Callers and hosts that are not as one would wish.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use bashtion_testkit::{Finished, Life, living_with, state_of, wait_until};
+
+use crate::world;
+
+/// `bash -c script`, with the binary as `$BASHTION`.
+fn from_bash(script: &str) -> Finished {
+    world().program("/bin/bash").args(&["-c", script]).finish()
+}
+
+#[test]
+fn closed_standard_streams() {
+    assert_eq!(
+        from_bash("\"$BASHTION\" run 'echo out; echo err >&2; readlink /proc/self/fd/0' <&-").stdout(),
+        "out\n/dev/null\n"
+    );
+    assert_eq!(from_bash("\"$BASHTION\" run 'echo out; echo err >&2' 2>&-").stdout(), "out\n");
+    assert_eq!(from_bash("\"$BASHTION\" run 'echo out; exit 3' >&- 2>&- <&-; echo $?").stdout(), "3\n");
+}
+
+#[test]
+fn ignored_signals() {
+    assert_eq!(from_bash("trap '' CHLD; exec \"$BASHTION\" run 'exit 9'").code(), Some(9), "SIGCHLD");
+    let grep = "grep -E '^Sig(Blk|Ign)' /proc/self/status";
+    let finished = from_bash(&format!("trap '' INT QUIT PIPE USR1; exec \"$BASHTION\" run \"{grep}\""));
+    assert_eq!(finished.stdout(), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+#[test]
+fn a_directory_that_was_removed() {
+    let finished = from_bash("mkdir gone; cd gone; rmdir ../gone; \"$BASHTION\" run true");
+    assert_eq!(finished.code(), Some(125));
+    assert!(
+        finished.stderr().starts_with("error: cannot tell the current directory\n"),
+        "{}",
+        finished.stderr()
+    );
+    assert_eq!(
+        from_bash("mkdir gone; cd gone; rmdir ../gone; \"$BASHTION\" run --cwd / pwd").stdout(),
+        "/\n"
+    );
+}
+
+#[test]
+fn no_bash() {
+    let finished =
+        from_bash("unshare -m \"$BASH\" -c 'mount --bind /dev/null /bin/bash; exec \"$BASHTION\" run true'");
+    assert_eq!(finished.code(), Some(125), "{finished:?}");
+    assert!(finished.stderr().contains("there is no bash in /usr/local/sbin, "), "{}", finished.stderr());
+}
+
+#[test]
+fn orphans_are_reaped_by_us() {
+    let finished = world().run("for i in {1..50}; do (setsid true &); done; sleep 0.3; ps -eo stat=,ppid= | grep -c \"^Z.* $PPID\\$\"").finish();
+    assert_eq!(finished.stdout(), "0\n", "while it runs");
+    let json = world()
+        .run_with(&["--json"], "setsid sleep 4325.1 & setsid sleep 4325.1 & sleep 0.1")
+        .finish()
+        .json();
+    for leftover in json["leftovers"].as_array().unwrap() {
+        assert_eq!(state_of(i32::try_from(leftover["pid"].as_i64().unwrap()).unwrap()), Life::Gone);
+    }
+    assert_eq!(json["leftovers"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn without_control_groups_and_nested_the_whole_tree_is_ended() {
+    let world = world();
+    let innermost = "(setsid sleep 4326.1 &); (setsid nohup setsid sleep 4326.1 &); trap '' TERM; sleep 4326.1; sleep 4326.1";
+    // A mount namespace of our own, in which there is no cgroup file system.
+    let script = r#"
+        umount -l /sys/fs/cgroup/unified /sys/fs/cgroup
+        exec "$BASHTION" run --json --timeout 1s --env BASHTION="$BASHTION" --env INNERMOST="$INNERMOST" \
+            '"$BASHTION" run --env INNERMOST="$INNERMOST" "\"$BASHTION\" run \"\$INNERMOST\""' --env BASHTION="$BASHTION"
+    "#;
+    let run = world.program("unshare").args(&["-m", "bash", "-c", script]).env("INNERMOST", innermost);
+    let child = run.start();
+    wait_until("the innermost runs", || living_with("sleep 4326.1").len() >= 3);
+    let finished = child.wait_with_output().unwrap();
+    assert_eq!(living_with("sleep 4326.1"), Vec::<i32>::new());
+    assert_eq!(finished.status.code(), Some(124), "{finished:?}");
+}
+
+#[test]
+fn an_unprivileged_user() {
+    let world = world();
+    let closed = world.work().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    for dir in [world.work().parent().unwrap(), &world.work()] {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let binary = std::env::temp_dir().join(format!("bashtion-test-{}", std::process::id()));
+    fs::copy(env!("CARGO_BIN_EXE_bashtion"), &binary).unwrap();
+    let as_nobody = |args: &[&str]| {
+        let state = format!("{}.state", binary.display());
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let run = world
+            .program("setpriv")
+            .args(&user)
+            .arg(&binary)
+            .arg("run")
+            .args(args)
+            .env("BASHTION_STATE_DIR", &state);
+        let finished = run.finish();
+        let _ = fs::remove_dir_all(state);
+        finished
+    };
+    let finished = as_nobody(&["--cwd", closed.to_str().unwrap(), "true"]);
+    assert_eq!(finished.code(), Some(125));
+    let expected = format!(
+        "error: cannot start /usr/bin/bash in {}\n  cause: cannot enter the working directory\n  cause: Permission denied (os error 13)\nhelp: name a directory that you may enter with --cwd\n",
+        closed.display()
+    );
+    assert_eq!(finished.stderr(), expected);
+
+    let json = as_nobody(&[
+        "--json",
+        "--timeout",
+        "1s",
+        "id -u; (setsid sleep 4327.1 &); trap '' TERM; while :; do sleep 0.1; done",
+    ])
+    .json();
+    assert_eq!(json["stdout"], "65534\n");
+    assert_eq!(json["status"], "timed_out");
+    assert_eq!(living_with("sleep 4327.1"), Vec::<i32>::new());
+    fs::remove_file(binary).unwrap();
+}
