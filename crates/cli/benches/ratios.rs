@@ -1,1 +1,168 @@
-fn main() {}
+//! What Bashtion costs, as ratios to plain ways of doing the same, measured in the same run.
+//!
+//! Run it with `cargo bench`. Each round does every variant once, in an order that changes, and the median round
+//! counts: the machine's mood falls on all variants alike.
+#![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
+#![expect(clippy::cast_precision_loss, reason = "ratios need few digits")]
+
+use std::ffi::CString;
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bashtion::{Engine, Request, ToolContext};
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
+use nix::sys::wait::waitpid;
+use tokio::runtime::Runtime;
+
+const ROUNDS: usize = 300;
+const CAPTURE_ROUNDS: usize = 7;
+const GIB: usize = 1 << 30;
+
+fn main() {
+    let host = Host::new();
+    println!("spawning, {ROUNDS} rounds, ratio to posix_spawn of `bash -c true`");
+    let small = host.spawning();
+    let base = small[0];
+    println!("  posix_spawn                              1.00  ({:.2} ms)", base.as_secs_f64() * 1e3);
+    println!("  library run, pipes and result            {:.2}  goal 1.15", ratio(small[1], base));
+    println!("  `bashtion run true`, the whole process   {:.2}  goal 2.50", ratio(small[2], base));
+    let ballast = ballast();
+    let large = host.spawning();
+    println!("  posix_spawn, 2 GiB resident              {:.2}", ratio(large[0], base));
+    println!("  library run, 2 GiB resident              {:.2}", ratio(large[1], base));
+    println!("    to the same from a small host          {:.2}  goal 1.10", ratio(large[1], small[1]));
+    drop(ballast);
+
+    println!("capturing 1 GiB, {CAPTURE_ROUNDS} rounds, ratio to a loop that reads and forgets");
+    for (name, command) in [
+        ("zeros", "head -c 1G /dev/zero"),
+        ("lines", "yes 'a line of output as programs print it' | head -c 1G"),
+    ] {
+        let (raw, captured, grown) = host.capturing(command);
+        println!(
+            "  {name}: {:.2}  goal 1.30  ({:.2} GB/s), memory grew by {grown:.1} MiB, goal 10",
+            ratio(captured, raw),
+            GIB as f64 / 1e9 / captured.as_secs_f64()
+        );
+    }
+}
+
+struct Host {
+    runtime: Runtime,
+    engine: Engine,
+    context: ToolContext,
+    state: tempfile::TempDir,
+    /// What the library gives a command. Bash spends some of its time on it, so the baseline gets the same.
+    env: Vec<CString>,
+}
+
+impl Host {
+    fn new() -> Self {
+        let state = tempfile::tempdir().expect("a temporary directory");
+        let mut host = Self {
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
+            engine: Engine::builder().state_dir(state.path().join("state")).build(),
+            context: ToolContext::from_host("/"),
+            state,
+            env: vec![],
+        };
+        let outcome = host.runtime.block_on(host.engine.run(Request::new("env -0"), &host.context));
+        let outcome = outcome.expect("it runs");
+        let entries = outcome.output.stdout().split_terminator('\0');
+        host.env = entries.map(|entry| CString::new(entry).expect("no NUL")).collect();
+        host
+    }
+
+    /// Medians of posix_spawn, library and command line.
+    fn spawning(&self) -> [Duration; 3] {
+        let variants: [&dyn Fn(); 3] =
+            [&|| by_posix_spawn(&self.env), &|| self.by_library("true"), &|| self.by_command_line()];
+        medians(variants, ROUNDS)
+    }
+
+    /// Medians of reading and of capturing, and by how many MiB memory grew.
+    fn capturing(&self, command: &str) -> (Duration, Duration, f64) {
+        self.by_library(command);
+        reset_peak();
+        let before = peak_kib();
+        self.by_library(command);
+        let grown = peak_kib().saturating_sub(before) as f64 / 1024.0;
+        let variants: [&dyn Fn(); 2] = [&|| by_reading(command), &|| self.by_library(command)];
+        let [raw, captured] = medians(variants, CAPTURE_ROUNDS);
+        (raw, captured, grown)
+    }
+
+    fn by_library(&self, command: &str) {
+        let outcome = self.runtime.block_on(self.engine.run(Request::new(command), &self.context));
+        assert!(outcome.expect("it runs").success());
+    }
+
+    fn by_command_line(&self) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bashtion"));
+        command.args(["run", "true"]).env("BASHTION_STATE_DIR", self.state.path()).stdin(Stdio::null());
+        assert!(command.stdout(Stdio::null()).status().expect("it runs").success());
+    }
+}
+
+fn by_posix_spawn(env: &[CString]) {
+    let args = ["bash", "-c", "true"].map(|arg| CString::new(arg).expect("no NUL"));
+    let actions = PosixSpawnFileActions::init().expect("no actions");
+    let attributes = PosixSpawnAttr::init().expect("no attributes");
+    let pid = posix_spawn(c"/bin/bash", &actions, &attributes, &args, env).expect("it runs");
+    waitpid(pid, None).expect("it ends");
+}
+
+fn by_reading(command: &str) {
+    let mut child =
+        Command::new("bash").args(["-c", command]).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut stdout = child.stdout.take().expect("it is piped");
+    let mut buffer = vec![0; 64 * 1024];
+    while stdout.read(&mut buffer).expect("it can be read") > 0 {}
+    assert!(child.wait().expect("it ends").success());
+}
+
+fn medians<const N: usize>(variants: [&dyn Fn(); N], rounds: usize) -> [Duration; N] {
+    let mut times = [(); N].map(|()| Vec::with_capacity(rounds));
+    for round in 0..rounds + 3 {
+        for turn in 0..N {
+            // Forwards and backwards, beginning with each in turn.
+            let index = if round % 2 == 0 { (turn + round) % N } else { (2 * N - turn + round) % N };
+            let started = Instant::now();
+            variants[index]();
+            // The first rounds warm up.
+            if round >= 3 {
+                times[index].push(started.elapsed());
+            }
+        }
+    }
+    times.map(|mut times| {
+        times.sort();
+        times[times.len() / 2]
+    })
+}
+
+fn ratio(time: Duration, base: Duration) -> f64 {
+    time.as_secs_f64() / base.as_secs_f64()
+}
+
+/// Two GiB that are really there.
+fn ballast() -> Vec<u8> {
+    let mut ballast = vec![0_u8; 2 * GIB];
+    for page in ballast.chunks_mut(4096) {
+        page[0] = 1;
+    }
+    ballast
+}
+
+/// Writing 5 there sets the peak to what is resident now.
+fn reset_peak() {
+    fs::write("/proc/self/clear_refs", "5").expect("a kernel that can");
+}
+
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("proc is mounted");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it has a line for it");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bashtion_sandbox::Sandbox;
+
 use crate::admit::{AdmitError, Job};
 use crate::conclude::conclude;
 use crate::launch::{LaunchError, launch};
@@ -11,7 +13,7 @@ use crate::settle::settle;
 use crate::supervise::supervise;
 use crate::{Event, Limits, Outcome, Request, ToolContext};
 
-/// Runs commands. Holds settings only, so one serves any number of callers at once.
+/// Runs commands. Knows nothing about its callers, so one serves any number of them at once; clones share it.
 ///
 /// ```
 /// use bashtion::{Engine, Limits};
@@ -24,6 +26,7 @@ use crate::{Event, Limits, Outcome, Request, ToolContext};
 #[derive(Debug, Clone, Default)]
 pub struct Engine {
     settings: Arc<Settings>,
+    sandbox: Arc<Sandbox>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -75,7 +78,7 @@ impl Engine {
         let job = Job::admit(request, context, &settings.limits)?; // cwd open, limits clamped, inputs valid
         let permit = settle(&job); // only this makes a permit
         let plan = Plan::new(job, permit, settings)?; // exact argv, environment, deadlines
-        let running = launch(plan)?; // the shell is running from here on
+        let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
         // Boxed: a caller may hold thousands of these futures.
         let ended =
@@ -117,6 +120,6 @@ impl Builder {
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine { settings: Arc::new(self.settings) }
+        Engine { settings: Arc::new(self.settings), sandbox: Arc::default() }
     }
 }

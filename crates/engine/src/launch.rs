@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Child, SpawnError, Spec};
+use bashtion_sandbox::{Child, Sandbox, SpawnError, Spec};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::Interest;
@@ -64,7 +64,7 @@ pub enum LaunchError {
     },
 }
 
-pub(crate) fn launch(plan: Plan) -> Result<Running, LaunchError> {
+pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, env, cwd, streams, capture, supervision } = plan;
     let (read, stdout) = io::pipe().map_err(pipe_failed)?;
     // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
@@ -82,7 +82,7 @@ pub(crate) fn launch(plan: Plan) -> Result<Running, LaunchError> {
         Spec { program: program.clone(), args, env, cwd, stdout: stdout.into(), stderr: stderr.into() };
     let prepared = spec.prepare().map_err(failed)?;
     let started = Instant::now();
-    let child = prepared.launch().map_err(failed)?;
+    let child = sandbox.launch(&prepared).map_err(failed)?;
     tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
     let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
     Ok(Running { facts, shell, pipes, capture, supervision, started })

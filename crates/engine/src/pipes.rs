@@ -2,6 +2,8 @@
 
 use std::future::pending;
 use std::io::{self, ErrorKind, PipeReader};
+use std::thread;
+use std::time::Duration;
 
 use tokio::net::unix::pipe::Receiver;
 
@@ -12,6 +14,8 @@ use crate::Stream;
 pub(crate) struct Pipes {
     first: Option<Pipe>,
     second: Option<Pipe>,
+    /// The last read emptied a pipe that carries much.
+    drained: bool,
 }
 
 #[derive(Debug)]
@@ -25,16 +29,21 @@ struct Pipe {
 /// Not earlier, because an unprivileged user's pipes share a limit.
 const WIDE: usize = 1 << 20;
 
+/// How long to let a busy pipe fill before the next read. Without it we would wake for every few KiB, and the
+/// switching would cost more than the reading. It holds up the runtime's thread for less than starting a process does.
+const NAP: Duration = Duration::from_micros(20);
+
 impl Pipes {
     pub(crate) fn separate(stdout: PipeReader, stderr: PipeReader) -> io::Result<Self> {
         Ok(Self {
             first: Some(Pipe::new(Stream::Stdout, stdout)?),
             second: Some(Pipe::new(Stream::Stderr, stderr)?),
+            drained: false,
         })
     }
 
     pub(crate) fn combined(output: PipeReader) -> io::Result<Self> {
-        Ok(Self { first: Some(Pipe::new(Stream::Output, output)?), second: None })
+        Ok(Self { first: Some(Pipe::new(Stream::Output, output)?), second: None, drained: false })
     }
 
     /// Whether nobody can write any more.
@@ -47,6 +56,9 @@ impl Pipes {
     /// Nothing is lost when the future is dropped: the read itself is its last step.
     pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<(Stream, usize)> {
         loop {
+            if std::mem::take(&mut self.drained) {
+                thread::sleep(NAP);
+            }
             let pipe = tokio::select! {
                 ready = readable(self.first.as_ref()) => ready?,
                 ready = readable(self.second.as_ref()) => ready?,
@@ -54,6 +66,7 @@ impl Pipes {
             match pipe.receiver.try_read(buffer) {
                 Ok(count) => {
                     let stream = pipe.stream;
+                    self.drained = pipe.bytes > WIDE as u64 && count < buffer.len() / 2;
                     self.note(stream, count);
                     return Ok((stream, count));
                 }

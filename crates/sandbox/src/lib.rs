@@ -7,7 +7,7 @@
 //! Not responsible for deadlines, output or policy: those are the engine's. It knows no async runtime.
 //!
 //! ```
-//! use bashtion_sandbox::{Exit, Spec};
+//! use bashtion_sandbox::{Exit, Sandbox, Spec};
 //! use std::{ffi::OsString, fs::File, io::Read};
 //!
 //! let (mut read, write) = std::io::pipe()?;
@@ -19,7 +19,7 @@
 //!     stdout: write.try_clone()?.into(),
 //!     stderr: write.into(),
 //! };
-//! let mut child = spec.prepare()?.launch()?;
+//! let mut child = Sandbox::new().launch(&spec.prepare()?)?;
 //! let mut text = String::new();
 //! read.read_to_string(&mut text)?;
 //! assert_eq!(text, "hello\n");
@@ -42,6 +42,6 @@ mod imp;
 
 pub use child::Child;
 pub use exit::{Exit, Signal, Usage};
-pub use imp::{Tree, open_directory};
+pub use imp::{Sandbox, Tree, open_directory};
 pub use report::{Enforced, Mode, Report};
 pub use spec::{Prepared, Process, SpawnError, Spec, Step};

@@ -19,47 +19,59 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_pro
 use crate::spec::{Prepared, SpawnError, Step};
 use crate::{Child, Process};
 
-/// Starts the child in a session of its own.
-pub(crate) fn launch(prepared: &Prepared) -> Result<Child, SpawnError> {
-    let failed = |source: io::Error| SpawnError::refused(Step::Prepare, source);
-    let copy = |fd: &OwnedFd| fd.try_clone().map_err(failed);
-    let text = |bytes: &std::ffi::CString| OsStr::from_bytes(bytes.as_bytes()).to_owned();
-    let cwd = copy(&prepared.cwd)?;
-    let (ended, notify) = rustix::pipe::pipe().map_err(|e| failed(e.into()))?;
+/// Starts children.
+#[derive(Debug, Default)]
+pub struct Sandbox {}
 
-    let mut command = Command::new(text(&prepared.program));
-    if let [name, arguments @ ..] = prepared.args.as_slice() {
-        command.arg0(text(name)).args(arguments.iter().map(text));
+impl Sandbox {
+    /// One that needs nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
-    command.env_clear();
-    for entry in &prepared.env {
-        let entry = entry.as_bytes();
-        if let Some(equals) = entry.iter().position(|&byte| byte == b'=') {
-            command.env(OsStr::from_bytes(&entry[..equals]), OsStr::from_bytes(&entry[equals + 1..]));
+
+    /// Starts the child in a session of its own.
+    pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
+        let failed = |source: io::Error| SpawnError::refused(Step::Prepare, source);
+        let copy = |fd: &OwnedFd| fd.try_clone().map_err(failed);
+        let text = |bytes: &std::ffi::CString| OsStr::from_bytes(bytes.as_bytes()).to_owned();
+        let cwd = copy(&prepared.cwd)?;
+        let (ended, notify) = rustix::pipe::pipe().map_err(|e| failed(e.into()))?;
+
+        let mut command = Command::new(text(&prepared.program));
+        if let [name, arguments @ ..] = prepared.args.as_slice() {
+            command.arg0(text(name)).args(arguments.iter().map(text));
         }
-    }
-    command.stdin(Stdio::null()).stdout(copy(&prepared.stdout)?).stderr(copy(&prepared.stderr)?);
-    let limit = highest_descriptor();
-    // SAFETY: the closure makes system calls only; it neither allocates nor locks.
-    unsafe {
-        command.pre_exec(move || {
-            rustix::process::setsid()?;
-            rustix::process::fchdir(cwd.as_fd())?;
-            for fd in 3..limit {
-                // Marked rather than closed: the standard library reports a failed exec through one of them.
-                libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        command.env_clear();
+        for entry in &prepared.env {
+            let entry = entry.as_bytes();
+            if let Some(equals) = entry.iter().position(|&byte| byte == b'=') {
+                command.env(OsStr::from_bytes(&entry[..equals]), OsStr::from_bytes(&entry[equals + 1..]));
             }
-            Ok(())
+        }
+        command.stdin(Stdio::null()).stdout(copy(&prepared.stdout)?).stderr(copy(&prepared.stderr)?);
+        let limit = highest_descriptor();
+        // SAFETY: the closure makes system calls only; it neither allocates nor locks.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::setsid()?;
+                rustix::process::fchdir(cwd.as_fd())?;
+                for fd in 3..limit {
+                    // Marked rather than closed: the standard library reports a failed exec through one of them.
+                    libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+                }
+                Ok(())
+            });
+        }
+        let child = command.spawn().map_err(|source| SpawnError::refused(refused_step(prepared), source))?;
+        let pid = Pid::from_child(&child);
+        thread::spawn(move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            drop(notify);
         });
+        Ok(Child::new(pid, ended, Tree { shell: pid }))
     }
-    let child = command.spawn().map_err(|source| SpawnError::refused(refused_step(prepared), source))?;
-    let pid = Pid::from_child(&child);
-    thread::spawn(move || {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
-        drop(notify);
-    });
-    Ok(Child::new(pid, ended, Tree { shell: pid }))
 }
 
 /// The standard library does not say which step failed: the directory is the only one we can look at again.

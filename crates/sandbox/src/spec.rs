@@ -7,8 +7,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use crate::{Child, imp};
-
 /// Everything one child gets. Nothing is inherited beyond it but the umask, the limits and the credentials.
 #[derive(Debug)]
 pub struct Spec {
@@ -44,7 +42,7 @@ impl Spec {
     }
 }
 
-/// A [`Spec`] in the form that the kernel takes.
+/// A [`Spec`] in the form that the kernel takes; see [`crate::Sandbox::launch`].
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) program: CString,
@@ -53,13 +51,6 @@ pub struct Prepared {
     pub(crate) cwd: OwnedFd,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
-}
-
-impl Prepared {
-    /// Starts the child and returns once it has become the program, or has said why it cannot.
-    pub fn launch(self) -> Result<Child, SpawnError> {
-        imp::launch(&self)
-    }
 }
 
 /// A living process of a command.

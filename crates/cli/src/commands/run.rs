@@ -150,6 +150,6 @@ async fn run_and_show(
     let (context, screen) = face.attach(context, interrupts.cancel.clone());
     let result = engine.build().run(request, &context).await;
     drop(context);
-    let shown = screen.finish(result.as_ref().ok());
+    let shown = screen.finish(result.as_ref().ok()).await;
     Ok((result?, shown?))
 }

@@ -1,9 +1,9 @@
 //! Which of the ways to show a run, and the thread that does it.
 
 use std::io::{self, ErrorKind, IsTerminal};
-use std::thread::{self, JoinHandle};
 
-use bashtion::{CancellationToken, Events, Outcome, ToolContext};
+use bashtion::{CancellationToken, Event, Events, Outcome, ToolContext};
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{Format, json, plain, terminal};
 use crate::error::CliError;
@@ -26,7 +26,7 @@ pub(crate) enum Face {
 /// Shows a run from a thread of its own: a reader that does not read must not hold up the deadline.
 pub(crate) struct Screen {
     face: Face,
-    thread: Option<JoinHandle<io::Result<()>>>,
+    printer: Option<JoinHandle<io::Result<()>>>,
 }
 
 const SIGPIPE: i32 = 13;
@@ -53,25 +53,35 @@ impl Face {
 
     /// Begins to show what happens. If nobody can be shown anything any more, the command is cancelled.
     pub(crate) fn attach(self, context: ToolContext, cancel: CancellationToken) -> (ToolContext, Screen) {
-        let show: fn(Events) -> io::Result<()> = match self {
-            Self::Json | Self::Cut => return (context, Screen { face: self, thread: None }),
-            Self::Stream => json::show,
-            Self::Raw => plain::show,
-            Self::Terminal => terminal::show,
+        let (sender, mut events) = Events::channel();
+        let printer = match self {
+            Self::Json | Self::Cut => return (context, Screen { face: self, printer: None }),
+            Self::Stream => spawn_blocking(move || json::show(events).inspect_err(|_| cancel.cancel())),
+            Self::Terminal => spawn_blocking(move || terminal::show(events).inspect_err(|_| cancel.cancel())),
+            Self::Raw => tokio::spawn(async move {
+                // Many commands print nothing, and then need no thread.
+                let Some(first) = first_output(&mut events).await else { return Ok(()) };
+                spawn_blocking(move || plain::show(first, events).inspect_err(|_| cancel.cancel())).await?
+            }),
         };
-        let (sender, events) = Events::channel();
-        let thread = thread::spawn(move || show(events).inspect_err(|_| cancel.cancel()));
-        (context.events(sender), Screen { face: self, thread: Some(thread) })
+        (context.events(sender), Screen { face: self, printer: Some(printer) })
+    }
+}
+
+async fn first_output(events: &mut Events) -> Option<Event> {
+    loop {
+        let event = events.recv().await?;
+        if matches!(event, Event::Output { .. }) {
+            return Some(event);
+        }
     }
 }
 
 impl Screen {
     /// Shows the rest. Returns the number of SIGPIPE if our reader went away.
-    pub(crate) fn finish(self, outcome: Option<&Outcome>) -> Result<Option<i32>, CliError> {
-        let shown = match (self.thread, self.face, outcome) {
-            (Some(thread), _, _) => {
-                thread.join().map_err(|_| CliError::new("the thread that prints panicked"))?
-            }
+    pub(crate) async fn finish(self, outcome: Option<&Outcome>) -> Result<Option<i32>, CliError> {
+        let shown = match (self.printer, self.face, outcome) {
+            (Some(printer), _, _) => printer.await.map_err(io::Error::other)?,
             (None, Face::Json, Some(outcome)) => json::print_line(outcome),
             (None, Face::Cut, Some(outcome)) => plain::print_cut(outcome),
             (None, _, _) => Ok(()),

@@ -5,14 +5,16 @@ use std::io::{self, Write};
 use bashtion::{Event, Events, Outcome, Stream};
 
 /// Each byte to where the command wrote it, as it comes.
-pub(super) fn show(mut events: Events) -> io::Result<()> {
-    while let Some(event) = events.blocking_recv() {
+pub(super) fn show(first: Event, mut events: Events) -> io::Result<()> {
+    let mut next = Some(first);
+    while let Some(event) = next {
         if let Event::Output { stream, bytes } = event {
             match stream {
                 Stream::Stdout | Stream::Output => write(&mut io::stdout().lock(), &bytes)?,
                 Stream::Stderr => write(&mut io::stderr().lock(), &bytes)?,
             }
         }
+        next = events.blocking_recv();
     }
     Ok(())
 }

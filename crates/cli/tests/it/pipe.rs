@@ -47,7 +47,8 @@ fn a_reader_that_goes_away_ends_the_command() {
 
 #[test]
 fn a_reader_that_does_not_read_does_not_hold_up_the_deadline() {
-    let mut child = world().run_with(&["--timeout", "500ms", "--env", "MARK=4323.1"], "yes $MARK").start();
+    let world = world();
+    let mut child = world.run_with(&["--timeout", "500ms", "--env", "MARK=4323.1"], "yes $MARK").start();
     let running = || !living_with("yes 4323.1").is_empty();
     wait_until("it runs", running);
     let started = Instant::now();

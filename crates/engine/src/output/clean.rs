@@ -7,6 +7,7 @@
 use memchr::{memchr3, memrchr};
 
 use super::decode::Decoder;
+use super::piece::Piece;
 use super::window::Window;
 
 /// The state between two pieces.
@@ -31,6 +32,10 @@ const LONGEST_ESCAPE: usize = 4096;
 
 impl Cleaner {
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Window) {
+        let between = self.escape.is_none() && self.decoder.is_between_characters();
+        if let Some(piece) = Piece::ascii(bytes).filter(|_| between && first_special(bytes).is_none()) {
+            return self.plain(piece, out);
+        }
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.push(bytes, |text| self.text(text, out));
         self.decoder = decoder;
@@ -46,9 +51,9 @@ impl Cleaner {
         decoder.finish(|text| self.text(text, out));
         self.decoder = decoder;
         if let Some(sequence) = self.escape.take() {
-            self.plain(&sequence, out);
+            self.plain(sequence.as_str().into(), out);
         }
-        out.push(&std::mem::take(&mut self.line));
+        self.pass_on_line(out);
     }
 
     fn text(&mut self, mut text: &str, out: &mut Window) {
@@ -57,9 +62,9 @@ impl Cleaner {
                 text = self.continue_escape(text, out);
                 continue;
             }
-            let special = memchr3(ESCAPE, b'\r', BACKSPACE, text.as_bytes());
+            let special = first_special(text.as_bytes());
             let (plain, rest) = text.split_at(special.unwrap_or(text.len()));
-            self.plain(plain, out);
+            self.plain(plain.into(), out);
             let Some(&byte) = rest.as_bytes().first() else { return };
             self.altered = true;
             match byte {
@@ -71,30 +76,30 @@ impl Cleaner {
         }
     }
 
-    fn plain(&mut self, text: &str, out: &mut Window) {
-        if text.is_empty() {
+    fn plain(&mut self, piece: Piece<'_>, out: &mut Window) {
+        if piece.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.returned) && !text.starts_with('\n') {
+        if std::mem::take(&mut self.returned) && !piece.bytes().starts_with(b"\n") {
             self.line.clear();
         }
-        match memrchr(b'\n', text.as_bytes()) {
-            Some(newline) => {
-                let (finished, begun) = text.split_at(newline + 1);
-                self.pass_on_line(out);
-                out.push(finished);
-                self.line.push_str(begun);
-            }
-            None => self.line.push_str(text),
-        }
-        if self.line.len() > LONGEST_LINE {
+        let finished_at = memrchr(b'\n', piece.bytes()).map_or(0, |newline| newline + 1);
+        let (finished, begun) = piece.split_at(finished_at);
+        if !finished.is_empty() {
             self.pass_on_line(out);
+            out.push(finished);
+        }
+        if self.line.len() + begun.bytes().len() > LONGEST_LINE {
+            self.pass_on_line(out);
+            out.push(begun);
+        } else {
+            self.line.push_str(std::str::from_utf8(begun.bytes()).unwrap_or_default());
         }
     }
 
     fn pass_on_line(&mut self, out: &mut Window) {
         if !self.line.is_empty() {
-            out.push(&self.line);
+            out.push(self.line.as_str());
             self.line.clear();
         }
     }
@@ -112,7 +117,7 @@ impl Cleaner {
                     return after;
                 }
                 Judgement::More | Judgement::NotOne => {
-                    self.plain(&sequence, out);
+                    self.plain(sequence.as_str().into(), out);
                     return &text[index..];
                 }
             }
@@ -132,6 +137,11 @@ impl Cleaner {
             _ => {}
         }
     }
+}
+
+/// Where the first byte is that is not just text.
+fn first_special(bytes: &[u8]) -> Option<usize> {
+    memchr3(ESCAPE, b'\r', BACKSPACE, bytes)
 }
 
 enum Judgement {

@@ -48,6 +48,10 @@ impl Decoder {
         self.replaced
     }
 
+    pub(super) fn is_between_characters(&self) -> bool {
+        self.partial.is_empty()
+    }
+
     fn decode(&mut self, mut bytes: &[u8], mut sink: impl FnMut(&str)) {
         loop {
             match std::str::from_utf8(bytes) {

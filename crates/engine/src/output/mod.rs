@@ -3,6 +3,7 @@
 mod clean;
 mod decode;
 mod file;
+mod piece;
 mod state;
 mod window;
 

@@ -1,12 +1,16 @@
 //! The beginning and the end of a text of any length.
 
+use std::collections::VecDeque;
+
+use super::piece::{Piece, begins_char};
+
 /// Keeps the first and the last half of a number of characters, and counts exactly what lies between.
 #[derive(Debug)]
 pub(super) struct Window {
-    head: String,
+    head: Vec<u8>,
     head_chars: usize,
     head_limit: usize,
-    tail: String,
+    tail: VecDeque<u8>,
     tail_limit: usize,
     seen: u64,
 }
@@ -19,19 +23,22 @@ impl Window {
     pub(super) fn new(most: usize) -> Self {
         let head_limit = most / 2;
         Self {
-            head: String::new(),
+            head: vec![],
             head_chars: 0,
             head_limit,
-            tail: String::new(),
+            tail: VecDeque::new(),
             tail_limit: most - head_limit,
             seen: 0,
         }
     }
 
-    pub(super) fn push(&mut self, text: &str) {
-        self.seen += text.chars().count() as u64;
-        let rest = self.fill_head(text);
-        self.fill_tail(rest);
+    pub(super) fn push<'a>(&mut self, piece: impl Into<Piece<'a>>) {
+        let piece = piece.into();
+        self.seen += piece.chars() as u64;
+        let (first, rest) = piece.split_after_chars(self.head_limit - self.head_chars);
+        self.head.extend_from_slice(first.bytes());
+        self.head_chars += first.chars();
+        self.push_to_tail(rest);
     }
 
     pub(super) fn is_cut(&self) -> bool {
@@ -39,52 +46,39 @@ impl Window {
     }
 
     /// The text and how many characters were cut, with `marker` on a line of its own where they were.
-    pub(super) fn finish(mut self, marker: impl FnOnce(u64) -> String) -> (String, u64) {
-        if !self.is_cut() {
-            self.head.push_str(&self.tail);
-            return (self.head, 0);
+    pub(super) fn finish(self, marker: impl FnOnce(u64) -> String) -> (String, u64) {
+        let is_cut = self.is_cut();
+        let (mut head, tail) = (into_text(self.head), into_text(self.tail.into()));
+        if !is_cut {
+            head.push_str(&tail);
+            return (head, 0);
         }
-        let head = to_line_end(&self.head, self.head_limit);
-        let tail = from_line_start(last_chars(&self.tail, self.tail_limit), self.tail_limit);
+        let head = to_line_end(&head, self.head_limit);
+        let tail = from_line_start(last_chars(&tail, self.tail_limit), self.tail_limit);
         let kept = head.chars().count() + tail.chars().count();
         let cut = self.seen - kept as u64;
         let before = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
         (format!("{head}{before}{}\n{tail}", marker(cut)), cut)
     }
 
-    fn fill_head<'a>(&mut self, text: &'a str) -> &'a str {
-        let room = self.head_limit - self.head_chars;
-        if room == 0 {
-            return text;
-        }
-        let end = text.char_indices().nth(room).map_or(text.len(), |(index, _)| index);
-        let (taken, rest) = text.split_at(end);
-        self.head_chars += if rest.is_empty() { taken.chars().count() } else { room };
-        self.head.push_str(taken);
-        rest
-    }
-
-    fn fill_tail(&mut self, text: &str) {
+    fn push_to_tail(&mut self, piece: Piece<'_>) {
         let enough = self.tail_limit * LONGEST_CHAR;
-        if text.len() >= enough {
+        let end = piece.last_bytes(enough).bytes();
+        if piece.bytes().len() >= enough {
             self.tail.clear();
-            self.tail.push_str(&text[boundary_at_or_before(text, text.len() - enough)..]);
-            return;
         }
-        self.tail.push_str(text);
-        // Trimmed seldom, so that each byte is moved at most about once.
-        if self.tail.len() > 2 * enough {
-            let start = boundary_at_or_before(&self.tail, self.tail.len() - enough);
-            self.tail.drain(..start);
+        self.tail.extend(end);
+        let mut surplus = self.tail.len().saturating_sub(enough);
+        while self.tail.get(surplus).is_some_and(|byte| !begins_char(*byte)) {
+            surplus -= 1;
         }
+        self.tail.drain(..surplus);
     }
 }
 
-fn boundary_at_or_before(text: &str, mut index: usize) -> usize {
-    while !text.is_char_boundary(index) {
-        index -= 1;
-    }
-    index
+/// Only pieces of valid UTF-8 were put together, so nothing is replaced.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 fn last_chars(text: &str, count: usize) -> &str {
@@ -121,7 +115,7 @@ mod tests {
     fn window(most: usize, pieces: &[&str]) -> (String, u64) {
         let mut window = Window::new(most);
         for piece in pieces {
-            window.push(piece);
+            window.push(*piece);
         }
         window.finish(|cut| format!("<{cut}>"))
     }
@@ -163,7 +157,7 @@ mod tests {
             for round in 0..200_usize {
                 let piece: String = (0..(round * 37 % 90)).map(|n| alphabet[(n * 7 + round) % 5]).collect();
                 seen += piece.chars().count() as u64;
-                window.push(&piece);
+                window.push(piece.as_str());
             }
             let (text, cut) = window.finish(|_| String::from("\u{1}"));
             let kept = match text.split_once('\u{1}') {

@@ -1,35 +1,116 @@
-//! One control group (version 2) for each command, beneath the caller's own.
+//! Control groups (version 2), one for each running command, beneath the caller's own.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 
-/// A control group that only this command's processes are in. Removed when dropped, if they have all ended.
+use super::processes;
+
+/// Makes control groups, and keeps empty ones for the next command: making one costs as much as a pipe does.
+#[derive(Debug, Default)]
+pub(super) struct Cgroups {
+    own: OnceLock<Option<PathBuf>>,
+    idle: Mutex<Vec<Cgroup>>,
+    tidied: OnceLock<()>,
+}
+
+const MOST_IDLE: usize = 16;
+const PREFIX: &str = "bashtion-";
+
+impl Cgroups {
+    /// One for a command, or none where this host lets us make none that can be killed as a whole.
+    pub(super) fn lease(self: &Arc<Self>) -> Option<Lease> {
+        let own = self.own.get_or_init(|| self.find_own()).as_ref()?;
+        let idle = self.idle().pop();
+        let cgroup = idle.or_else(|| Cgroup::create(own))?;
+        Some(Lease { cgroup: Some(cgroup), home: Arc::clone(self) })
+    }
+
+    /// Our own group's directory, if groups in it can be killed as a whole (Linux 5.14).
+    fn find_own(&self) -> Option<PathBuf> {
+        let own = own_directory()?;
+        let first = Cgroup::create(&own)?;
+        let can_kill = first.path.join("cgroup.kill").exists();
+        can_kill.then(|| {
+            self.idle().push(first);
+            own
+        })
+    }
+
+    /// A host that was killed could not remove its groups. Empty ones go; the kernel keeps the others.
+    pub(super) fn remove_those_of_dead_hosts(&self) {
+        let Some(Some(own)) = self.own.get() else { return };
+        self.tidied.get_or_init(|| {
+            for entry in fs::read_dir(own).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let host =
+                    name.to_str().and_then(|n| n.strip_prefix(PREFIX)).and_then(|n| n.split('-').next());
+                if host.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+                    let _ = fs::remove_dir(entry.path());
+                }
+            }
+        });
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Cgroup>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A control group in use. It goes back when its last process has ended.
+#[derive(Debug)]
+pub(super) struct Lease {
+    /// Taken only by drop.
+    cgroup: Option<Cgroup>,
+    home: Arc<Cgroups>,
+}
+
+impl std::ops::Deref for Lease {
+    type Target = Cgroup;
+
+    fn deref(&self) -> &Cgroup {
+        self.cgroup.as_ref().expect("present until dropped")
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(cgroup) = self.cgroup.take() else { return };
+        let mut idle = self.home.idle();
+        if idle.len() < MOST_IDLE && cgroup.is_as_new() {
+            idle.push(cgroup);
+        }
+    }
+}
+
+/// A control group. Removed when dropped, if its processes have all ended.
 #[derive(Debug)]
 pub(super) struct Cgroup {
     dir: OwnedFd,
+    /// Kept open, so that looking costs one call and no descriptor.
+    events: File,
     path: PathBuf,
 }
 
 impl Cgroup {
-    /// Makes one, or answers none where this host lets us make none that can be killed as a whole.
-    pub(super) fn create() -> Option<Self> {
-        static OWN: LazyLock<Option<PathBuf>> = LazyLock::new(own_directory);
+    fn create(own: &Path) -> Option<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-
-        let own = OWN.as_ref()?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = own.join(format!("{PREFIX}{}-{number}", std::process::id()));
         mkdirat(CWD, &path, Mode::RWXU).ok()?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let dir =
-            openat(CWD, &path, flags, Mode::empty()).inspect_err(|_| drop(fs::remove_dir(&path))).ok()?;
-        Some(Self { dir, path })
+        Self::open(&path).inspect_err(|_| drop(fs::remove_dir(&path))).ok()
+    }
+
+    fn open(path: &Path) -> io::Result<Self> {
+        let dir = openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let events = openat(&dir, "cgroup.events", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { dir, events: events.into(), path: path.to_owned() })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -38,7 +119,15 @@ impl Cgroup {
 
     /// Whether any process in it, or in a group made beneath it, is alive. Zombies are not.
     pub(super) fn is_populated(&self) -> io::Result<bool> {
-        Ok(self.read("cgroup.events")?.lines().any(|line| line == "populated 1"))
+        let mut text = [0; 64];
+        let count = self.events.read_at(&mut text, 0)?;
+        Ok(!text[..count].starts_with(b"populated 0"))
+    }
+
+    /// Whether another command can have it: nobody is in it, and nothing was made beneath it.
+    fn is_as_new(&self) -> bool {
+        let links = rustix::fs::fstat(&self.dir).map(|stat| stat.st_nlink);
+        links == Ok(2) && self.is_populated().is_ok_and(|populated| !populated)
     }
 
     /// Kills all of them at once, those being born included.
@@ -61,11 +150,6 @@ impl Cgroup {
         }
         Ok(pids)
     }
-
-    fn read(&self, name: &str) -> io::Result<String> {
-        let file = openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        io::read_to_string(fs::File::from(file))
-    }
 }
 
 impl Drop for Cgroup {
@@ -78,8 +162,6 @@ impl Drop for Cgroup {
         }
     }
 }
-
-const PREFIX: &str = "bashtion-";
 
 /// The directory itself and those beneath it, parents first.
 fn groups_beneath(dir: &Path) -> io::Result<Vec<PathBuf>> {
@@ -103,19 +185,12 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV))
 }
 
-/// Our own group's directory, if we may make groups in it and they can be killed as a whole.
+/// The directory of the group that we are in.
 fn own_directory() -> Option<PathBuf> {
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = processes::read("/proc/self/cgroup").ok()?;
     let own = own.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let dir = mounts.lines().find_map(|line| within_mount(line, own))?;
-    remove_those_of_dead_hosts(&dir);
-
-    let probe = dir.join(format!("{PREFIX}{}-0", std::process::id()));
-    fs::create_dir(&probe).ok()?;
-    let can_kill = probe.join("cgroup.kill").exists();
-    let _ = fs::remove_dir(&probe);
-    can_kill.then_some(dir)
+    let mounts = processes::read("/proc/self/mountinfo").ok()?;
+    mounts.lines().find_map(|line| within_mount(line, own))
 }
 
 /// Where `own`, a path inside the hierarchy, is found if this line of mountinfo is its mount.
@@ -128,17 +203,6 @@ fn within_mount(line: &str, own: &str) -> Option<PathBuf> {
     let (root, point) = (fields.next()?, fields.next()?);
     let inside = Path::new(own).strip_prefix(root).ok()?;
     Some(Path::new(point).join(inside))
-}
-
-/// A host that was killed could not remove its groups. Empty ones go; the kernel keeps the others.
-fn remove_those_of_dead_hosts(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let host = name.to_str().and_then(|n| n.strip_prefix(PREFIX)).and_then(|n| n.split('-').next());
-        if host.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-            let _ = fs::remove_dir(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,23 +21,29 @@ pub(super) type Started = (io::Result<(Pid, OwnedFd)>, Option<Failure>);
 ///
 /// Where `clone3` is refused, as container filters do with ENOSYS or EPERM, the older `clone` is used;
 /// it cannot place a child in a control group, so with one given the refusal is returned.
-pub(super) fn start(stack: &Stack, mut image: Image, cgroup: Option<BorrowedFd<'_>>) -> Started {
-    let born = {
+pub(super) fn start(mut image: Image, cgroup: Option<BorrowedFd<'_>>) -> Started {
+    let born = STACK.with(|stack| {
+        let stack = stack.as_ref().map_err(|errno| io::Error::from(*errno))?;
         let _blocked = SignalsBlocked::new();
         match by_clone3(stack, &raw mut image, cgroup) {
             Err(error) if cgroup.is_none() && is_refusal(&error) => by_clone(stack, &raw mut image),
             born => born,
         }
-    };
+    });
     (born, image.failure)
+}
+
+thread_local! {
+    /// The child's stack. Free again when `start` returns, so a thread needs only one.
+    static STACK: rustix::io::Result<Stack> = Stack::new();
 }
 
 fn is_refusal(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM | libc::EINVAL | libc::E2BIG))
 }
 
-/// Lifts the stack's top to where the child begins, and holds the lowest page closed.
-pub(super) struct Stack {
+/// Memory for the child to run on, with its lowest part closed.
+struct Stack {
     base: *mut libc::c_void,
 }
 
@@ -45,7 +51,7 @@ impl Stack {
     const SIZE: usize = 64 * 1024;
     const GUARD: usize = 4096 * 4;
 
-    pub(super) fn new() -> rustix::io::Result<Self> {
+    fn new() -> rustix::io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::STACK);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches nothing that exists.
         let base = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), Self::SIZE, protection, flags)? };

@@ -1,15 +1,16 @@
 //! How the descendants of one command are told from all other processes.
 
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
-use super::cgroup::Cgroup;
+use super::cgroup::{Cgroups, Lease};
 use super::tag::Tag;
 
 /// Something every descendant inherits, whatever it does to its session, parent or environment.
 #[derive(Debug)]
 pub(super) enum Mark {
     /// A control group of its own: killed at one stroke, and changes nothing that the command can see.
-    Cgroup(Cgroup),
+    Cgroup(Lease),
     /// An unusual value of a limit that limits nothing, for hosts where no control group can be made.
     Tag(Tag),
     /// Neither can be had: only the session, the process group and the line of parents are known.
@@ -17,8 +18,8 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    pub(super) fn strongest() -> Self {
-        Cgroup::create().map_or_else(Self::without_cgroup, Self::Cgroup)
+    pub(super) fn strongest(cgroups: &Arc<Cgroups>) -> Self {
+        cgroups.lease().map_or_else(Self::without_cgroup, Self::Cgroup)
     }
 
     pub(super) fn without_cgroup() -> Self {

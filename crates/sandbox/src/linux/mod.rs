@@ -12,51 +12,70 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::ptr;
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
 
 use crate::Child;
 use crate::spec::{Prepared, SpawnError, Step};
+use cgroup::Cgroups;
 use exec::Image;
 use mark::Mark;
 pub use tree::Tree;
 
-/// Starts the child. Each way that the kernel or a container refuses is followed by the next plainer one.
-pub(crate) fn launch(prepared: &Prepared) -> Result<Child, SpawnError> {
-    let failed = |source| SpawnError::refused(Step::Prepare, source);
-    let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|e| failed(e.into()))?;
-    let null = Above::stderr(&null).map_err(failed)?;
-    let stdout = Above::stderr(&prepared.stdout).map_err(failed)?;
-    let stderr = Above::stderr(&prepared.stderr).map_err(failed)?;
-    let cwd = Above::stderr(&prepared.cwd).map_err(failed)?;
-    let argv = pointers(&prepared.args);
-    let envp = pointers(&prepared.env);
-    let image = |mark: &Mark| Image {
-        program: prepared.program.as_ptr(),
-        argv: argv.as_ptr(),
-        envp: envp.as_ptr(),
-        streams: [null.raw(), stdout.raw(), stderr.raw()],
-        cwd: cwd.raw(),
-        tag: mark.tag(),
-        failure: None,
-    };
-    let stack = clone::Stack::new().map_err(|e| failed(e.into()))?;
+/// Starts children, and keeps what can serve more than one of them.
+#[derive(Debug, Default)]
+pub struct Sandbox {
+    cgroups: Arc<Cgroups>,
+}
 
-    let mut mark = Mark::strongest();
-    let (mut born, mut failure) = clone::start(&stack, image(&mark), mark.cgroup());
-    if born.is_err() && mark.cgroup().is_some() {
-        mark = Mark::without_cgroup();
-        (born, failure) = clone::start(&stack, image(&mark), None);
+impl Sandbox {
+    /// One that looks at what the host offers when the first child is started.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
-    let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;
-    let mut child = Child::new(pid, pidfd, Tree::new(pid, mark));
-    if let Some(failure) = failure {
-        // It has exited already; unreaped it would stay a zombie.
-        let _ = child.wait();
-        return Err(SpawnError::refused(failure.step, io::Error::from_raw_os_error(failure.errno)));
+
+    /// Starts a child, and returns once it has become the program or has said why it cannot.
+    ///
+    /// Each way that the kernel or a container refuses is followed by the next plainer one.
+    pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
+        let failed = |source| SpawnError::refused(Step::Prepare, source);
+        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|e| failed(e.into()))?;
+        let null = Above::stderr(&null).map_err(failed)?;
+        let stdout = Above::stderr(&prepared.stdout).map_err(failed)?;
+        let stderr = Above::stderr(&prepared.stderr).map_err(failed)?;
+        let cwd = Above::stderr(&prepared.cwd).map_err(failed)?;
+        let argv = pointers(&prepared.args);
+        let envp = pointers(&prepared.env);
+        let image = |mark: &Mark| Image {
+            program: prepared.program.as_ptr(),
+            argv: argv.as_ptr(),
+            envp: envp.as_ptr(),
+            streams: [null.raw(), stdout.raw(), stderr.raw()],
+            cwd: cwd.raw(),
+            tag: mark.tag(),
+            failure: None,
+        };
+
+        let mut mark = Mark::strongest(&self.cgroups);
+        let (mut born, mut failure) = clone::start(image(&mark), mark.cgroup());
+        if born.is_err() && mark.cgroup().is_some() {
+            mark = Mark::without_cgroup();
+            (born, failure) = clone::start(image(&mark), None);
+        }
+        let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;
+        let mut child = Child::new(pid, pidfd, Tree::new(pid, mark));
+        if let Some(failure) = failure {
+            // It has exited already; unreaped it would stay a zombie.
+            let _ = child.wait();
+            return Err(SpawnError::refused(failure.step, io::Error::from_raw_os_error(failure.errno)));
+        }
+        // Now, because the child takes a moment to get going anyway.
+        self.cgroups.remove_those_of_dead_hosts();
+        Ok(child)
     }
-    Ok(child)
 }
 
 /// A descriptor that putting 0, 1 and 2 in place cannot overwrite: itself, or a copy where it is one of them.

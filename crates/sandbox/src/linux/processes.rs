@@ -2,8 +2,9 @@
 #![expect(unsafe_code, reason = "reading another process's limit has no safe interface")]
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
+use std::path::Path;
 
 use super::tag::RESOURCE;
 
@@ -25,7 +26,15 @@ pub(super) fn pids() -> io::Result<Vec<i32>> {
 }
 
 pub(super) fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(&read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Reads a file whose size the kernel does not tell, in as few calls as possible.
+pub(super) fn read(path: impl AsRef<Path>) -> io::Result<String> {
+    const USUAL: usize = 4096;
+    let mut text = Vec::with_capacity(USUAL);
+    fs::File::open(path)?.read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn parse_stat(text: &str) -> Option<Stat> {
@@ -68,14 +77,14 @@ pub(super) fn tag_limit(pid: i32) -> Option<u64> {
         return Some(unsafe { limit.assume_init() }.rlim_max);
     }
     // Another user's process, such as one behind sudo: the file can be read by everyone.
-    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let limits = read(format!("/proc/{pid}/limits")).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max file locks"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// The id that was given last to a new process or thread.
 pub(super) fn last_pid() -> Option<i32> {
-    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
+    read("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
 }
 
 #[cfg(test)]

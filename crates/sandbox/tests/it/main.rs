@@ -11,12 +11,12 @@ use std::fs::File;
 use std::io::{PipeReader, Read};
 use std::path::Path;
 
-use bashtion_sandbox::{Child, SpawnError, Spec, open_directory};
+use bashtion_sandbox::{Child, Sandbox, SpawnError, Spec, open_directory};
 
 /// Starts `bash -c command` in `/` with both streams in one pipe.
 fn start(command: &str) -> (Child, PipeReader) {
     let (read, spec) = spec(command);
-    (spec.prepare().unwrap().launch().unwrap(), read)
+    (Sandbox::new().launch(&spec.prepare().unwrap()).unwrap(), read)
 }
 
 fn spec(command: &str) -> (PipeReader, Spec) {
@@ -42,7 +42,7 @@ fn output_of(command: &str) -> String {
 }
 
 fn launch_error(spec: Spec) -> SpawnError {
-    spec.prepare().and_then(bashtion_sandbox::Prepared::launch).unwrap_err()
+    spec.prepare().and_then(|prepared| Sandbox::new().launch(&prepared)).unwrap_err()
 }
 
 /// A descriptor that a careless host leaves open for its children.
