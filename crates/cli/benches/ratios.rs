@@ -101,7 +101,9 @@ impl Host {
 
     fn by_command_line(&self) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bashtion"));
-        command.args(["run", "true"]).env("BASHTION_STATE_DIR", self.state.path()).stdin(Stdio::null());
+        let env = self.env.iter().filter_map(|entry| entry.to_str().ok()?.split_once('='));
+        command.args(["run", "true"]).env_clear().envs(env).env("BASHTION_STATE_DIR", self.state.path());
+        command.stdin(Stdio::null());
         assert!(command.stdout(Stdio::null()).status().expect("it runs").success());
     }
 }
