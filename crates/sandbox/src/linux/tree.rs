@@ -14,8 +14,8 @@ use crate::Process;
 
 /// Every process of one command.
 ///
-/// With a control group, those in it. Without one, those that carry the command's tag, those in the shell's
-/// session or process group, and the children of all of these.
+/// With a control group, those in it. Without one, or if the shell has left it, those that carry the command's tag, those
+/// in the shell's session or process group, and the children of all of these.
 #[derive(Debug)]
 pub struct Tree {
     shell: Pid,
@@ -81,7 +81,7 @@ impl Tree {
         /// Each round finds what was born in the one before; a process that forks faster is caught by the next call.
         const ROUNDS: usize = 50;
         if let Mark::Cgroup(cgroup) = &self.mark {
-            return cgroup.kill();
+            cgroup.kill()?;
         }
         signal_group(self.shell, Signal::KILL);
         // Stopped processes cannot fork, so the set only shrinks: stop until nothing new is found, then kill.
@@ -104,7 +104,13 @@ impl Tree {
 
     fn living(&self) -> io::Result<BTreeMap<i32, Stat>> {
         let mut members = match &self.mark {
-            Mark::Cgroup(cgroup) => with_stat(cgroup.pids()?.into_iter()),
+            Mark::Cgroup(cgroup) => {
+                let mut members = with_stat(cgroup.pids()?.into_iter());
+                if self.shell_has_left(&members) {
+                    members.extend(self.kin_among(with_stat(processes::pids()?.into_iter())));
+                }
+                members
+            }
             Mark::Tag(_) => {
                 // Ours have a lower limit than we have, also when they lowered it further: few need a closer look.
                 let own = tag::own_limit();
@@ -115,6 +121,12 @@ impl Tree {
         };
         members.retain(|_, stat| stat.alive);
         Ok(members)
+    }
+
+    /// A privileged shell can move itself to another control group, and what it starts from then on is there too.
+    fn shell_has_left(&self, members: &BTreeMap<i32, Stat>) -> bool {
+        let shell = raw(self.shell);
+        !members.contains_key(&shell) && processes::stat(shell).is_some_and(|stat| stat.alive)
     }
 
     fn kin_among(&self, candidates: BTreeMap<i32, Stat>) -> BTreeMap<i32, Stat> {

@@ -117,6 +117,19 @@ fn a_stranger_is_left_alone() {
 }
 
 #[test]
+fn a_shell_that_leaves_its_control_group_is_killed() {
+    let leave_group =
+        "mount=$(grep -m1 ' cgroup2 ' /proc/self/mounts | cut -d' ' -f2); echo $$ > $mount/cgroup.procs";
+    let command =
+        format!("{leave_group}; grep -q bashtion- /proc/self/cgroup || echo $$; sleep 1000 & sleep 1000");
+    let (child, left, _read) = leave(&command, "cgroup");
+    assert_eq!(left, child.pid(), "it has left");
+    wait_until("all are found", || child.tree().members().unwrap().len() == 3);
+    kill(&child);
+    wait_until("the shell ends", || child.has_ended().unwrap());
+}
+
+#[test]
 fn no_control_group_stays_behind() {
     let groups = || {
         let mine = format!("bashtion-{}-", std::process::id());
