@@ -35,5 +35,6 @@ async fn the_command_gets_a_clear_error_and_the_next_one_works() {
         drop(hoard);
         assert_eq!(world.run("echo fine").await.output.stdout(), "fine\n");
     }
+    setrlimit(Resource::Nofile, before).unwrap();
     assert_eq!(bashtion_testkit::zombie_children(), Vec::<i32>::new());
 }

@@ -1,0 +1,122 @@
+//! What the house rules say about the whole workspace, checked.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .other_options(["--locked".to_owned()])
+        .exec()
+        .unwrap()
+}
+
+/// The workspace packages that a package is built with, tests not counted.
+fn uses(package: &Package, ours: &BTreeSet<&str>) -> BTreeSet<String> {
+    let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+    normal.map(|dependency| dependency.name.clone()).filter(|name| ours.contains(name.as_str())).collect()
+}
+
+/// The rows `| folder | package | may use | … |` of ARCHITECTURE.md.
+fn table() -> BTreeMap<String, BTreeSet<String>> {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows = text.lines().filter(|line| line.starts_with("| `crates/"));
+    rows.map(|row| {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        (names(cells[2])[0].clone(), names(cells[3]).into_iter().collect())
+    })
+    .collect()
+}
+
+#[test]
+fn each_crate_uses_only_those_the_architecture_names() {
+    let metadata = metadata();
+    let packages = metadata.workspace_packages();
+    let ours: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let real: BTreeMap<String, BTreeSet<String>> =
+        packages.iter().map(|package| (package.name.to_string(), uses(package, &ours))).collect();
+    assert_eq!(real, table());
+}
+
+#[test]
+fn the_lower_crates_know_no_runtime() {
+    let metadata = metadata();
+    let sandbox =
+        metadata.workspace_packages().into_iter().find(|p| p.name.as_str() == "bashtion-sandbox").unwrap();
+    assert!(!sandbox.dependencies.iter().any(|dependency| dependency.name == "tokio"));
+}
+
+/// Whether a licence expression is satisfied by a list of licences.
+fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
+    let expression = expression.replace('/', " OR ").replace(['(', ')'], "");
+    expression.split(" AND ").all(|part| part.split(" OR ").any(|licence| allowed.contains(licence.trim())))
+}
+
+#[test]
+fn every_dependency_has_a_licence_that_we_allow() {
+    let deny = std::fs::read_to_string(root().join("deny.toml")).unwrap();
+    let line = deny.lines().find(|line| line.starts_with("allow = [")).unwrap();
+    let allowed: BTreeSet<&str> = line.split('"').skip(1).step_by(2).collect();
+    for package in metadata().packages {
+        let licence = package.license.unwrap_or_default();
+        assert!(is_allowed(&licence, &allowed), "{} is under {licence:?}", package.name);
+    }
+}
+
+#[test]
+fn every_dependency_comes_from_the_registry() {
+    for package in metadata().packages {
+        if let Some(source) = package.source {
+            assert!(source.is_crates_io(), "{} comes from {source}", package.name);
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_one_crate() {
+    let expecting = files(&root().join("crates"), "rs")
+        .into_iter()
+        .filter(|(_, text)| text.contains(concat!("expect(", "unsafe_code")))
+        .map(|(path, _)| path);
+    for path in expecting {
+        assert!(path.contains("crates/sandbox/src/"), "{path}");
+    }
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    for (path, text) in files(&root().join("crates"), "rs") {
+        assert!(text.lines().count() <= 500, "{path}");
+    }
+}
+
+#[test]
+fn the_quick_start_has_exactly_two_commands() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let section = readme.split("## Quick start").nth(1).unwrap().split("\n## ").next().unwrap();
+    let block = section.split("```").nth(1).unwrap();
+    let commands: Vec<_> =
+        block.lines().skip(1).map(|line| line.split("  #").next().unwrap().trim()).collect();
+    assert_eq!(commands, ["cargo run --release -- run 'echo hello'", "./scripts/test"]);
+}
+
+fn files(dir: &Path, extension: &str) -> Vec<(String, String)> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
