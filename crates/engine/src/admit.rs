@@ -38,6 +38,16 @@ const LONGEST_COMMAND: usize = 16 << 20;
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What is wrong with the request.
+///
+/// ```
+/// use bashtion::{AdmitError, Engine, Error, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let request = Request::new("true").cwd("/etc");
+/// let error = Engine::new().run(request, &ToolContext::from_host("/tmp")).await.unwrap_err();
+/// assert!(matches!(error, Error::Admit(AdmitError::OutsideRoots { .. })));
+/// assert_eq!(error.to_string(), "the working directory /etc is outside the allowed root /tmp");
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum AdmitError {
     /// Nothing to run.

@@ -47,6 +47,17 @@ pub enum Event {
 }
 
 /// Which stream output came from.
+///
+/// ```
+/// use bashtion::{Engine, Event, Events, Request, Stream, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let (sender, mut events) = Events::channel();
+/// let context = ToolContext::from_host("/tmp").events(sender);
+/// Engine::new().run(Request::new("echo oops >&2"), &context).await?;
+/// assert!(matches!(events.recv().await, Some(Event::Started { .. })));
+/// assert!(matches!(events.recv().await, Some(Event::Output { stream: Stream::Stderr, .. })));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {

@@ -36,6 +36,16 @@ pub(crate) struct Shell {
 }
 
 /// The kernel did not start the command.
+///
+/// ```
+/// use bashtion::{Engine, Error, LaunchError, Request, SpawnError, Step, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let engine = Engine::builder().shell("/etc/passwd").build();
+/// let error = engine.run(Request::new("true"), &ToolContext::from_host("/tmp")).await.unwrap_err();
+/// let Error::Launch(LaunchError::Spawn { source: SpawnError::Refused { step, source }, .. }) = error else { panic!() };
+/// assert_eq!((step, source.kind()), (Step::Exec, std::io::ErrorKind::PermissionDenied));
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// Each running command needs a few descriptors.

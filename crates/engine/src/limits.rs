@@ -3,6 +3,15 @@
 use std::time::Duration;
 
 /// Times and sizes that hold for every command of an engine.
+///
+/// ```
+/// use bashtion::{Engine, Limits};
+/// use std::time::Duration;
+///
+/// let limits = Limits { max_output: 10_000, grace: Duration::from_secs(5), ..Limits::default() };
+/// assert_eq!(limits.timeout, Duration::from_secs(120));
+/// let engine = Engine::builder().limits(limits).build();
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// How long a command may take if the request does not say.

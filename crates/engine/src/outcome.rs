@@ -56,6 +56,18 @@ pub struct Outcome {
 }
 
 /// How a command ended.
+///
+/// ```
+/// use bashtion::{Engine, Request, Status, ToolContext};
+/// use std::time::Duration;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let request = Request::new("echo begun; sleep 60").timeout(Duration::from_millis(200));
+/// let outcome = Engine::new().run(request, &ToolContext::from_host("/tmp")).await?;
+/// assert_eq!(outcome.status.to_string(), "timed out after 200ms");
+/// assert!(matches!(outcome.status, Status::TimedOut { killed: false, .. }));
+/// assert_eq!(outcome.output.stdout(), "begun\n");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
@@ -75,6 +87,16 @@ pub enum Status {
 }
 
 /// A process that outlived the shell.
+///
+/// ```
+/// use bashtion::{Engine, Fate, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let request = Request::new("(setsid sleep 60 &) ; echo started");
+/// let outcome = Engine::new().run(request, &ToolContext::from_host("/tmp")).await?;
+/// let leftover = &outcome.leftovers[0];
+/// assert_eq!((leftover.command.as_str(), leftover.fate), ("sleep 60", Fate::Terminated));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Leftover {
     /// Its id.

@@ -33,6 +33,11 @@ pub struct Request {
 }
 
 /// How patient to be when no timeout is given.
+///
+/// ```
+/// use bashtion::{Mode, Request};
+/// let build = Request::new("make world").mode(Mode::Slow);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// [`crate::Limits::timeout`].
@@ -43,6 +48,15 @@ pub enum Mode {
 }
 
 /// How standard output and standard error are captured.
+///
+/// ```
+/// use bashtion::{Engine, Request, Streams, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let request = Request::new("echo out; echo err >&2").streams(Streams::Combined);
+/// let outcome = Engine::new().run(request, &ToolContext::from_host("/tmp")).await?;
+/// assert_eq!(outcome.output.stdout(), "out\nerr\n");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Streams {
     /// One pipe each. Which of two lines on different streams came first is not known.
@@ -53,6 +67,16 @@ pub enum Streams {
 }
 
 /// What happens to processes that outlive the shell.
+///
+/// ```
+/// use bashtion::{Engine, Fate, Leftovers, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let request = Request::new("sleep 0.7 & true").leftovers(Leftovers::Keep);
+/// let outcome = Engine::new().run(request, &ToolContext::from_host("/tmp")).await?;
+/// assert_eq!(outcome.leftovers[0].command, "sleep 0.7");
+/// assert_eq!(outcome.leftovers[0].fate, Fate::Kept);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Leftovers {
     /// They are ended, and named in the result.
@@ -63,6 +87,16 @@ pub enum Leftovers {
 }
 
 /// When the raw output is kept in a file.
+///
+/// ```
+/// use bashtion::{Engine, KeepFile, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let request = Request::new("seq 1 100000").keep_file(KeepFile::Never);
+/// let outcome = Engine::new().run(request, &ToolContext::from_host("/tmp")).await?;
+/// assert!(outcome.output.is_truncated());
+/// assert_eq!(outcome.output_file, None);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeepFile {
     /// When the text in the result is not all of it, or not byte for byte the same.

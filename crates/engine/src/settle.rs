@@ -15,6 +15,14 @@ impl Permit {
 }
 
 /// What was decided about a command.
+///
+/// ```
+/// use bashtion::{Decision, Engine, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let outcome = Engine::new().run(Request::new("true"), &ToolContext::from_host("/tmp")).await?;
+/// assert_eq!(outcome.verdict.decision, Decision::Allow);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -19,6 +19,17 @@ pub(crate) use state::StateDir;
 use window::Window;
 
 /// What a command printed.
+///
+/// ```
+/// use bashtion::{Engine, Output, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let request = Request::new("printf '10%%\\r100%%\\n'; seq 1 1000 >&2").max_output(100);
+/// let outcome = Engine::new().run(request, &ToolContext::from_host("/tmp")).await?;
+/// let Output::Separate { stdout, stderr } = outcome.output else { panic!() };
+/// assert_eq!((stdout.text.as_str(), stdout.bytes), ("100%\n", 9));
+/// assert!(stderr.cut > 3_000 && stderr.text.ends_with("1000\n"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Each stream by itself.
