@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, PipeReader};
 use std::thread;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use tokio::net::unix::pipe::Receiver;
 
 use crate::Stream;
@@ -74,6 +75,19 @@ impl Pipes {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The next bytes of either stream if there are any now.
+    pub(crate) fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
+        for pipe in [&self.first, &self.second].into_iter().flatten() {
+            // Past the runtime, which may not have heard yet that there is something.
+            match rustix::io::read(&pipe.receiver, &mut *buffer) {
+                Ok(0) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Ok(count) => return Ok(Some((pipe.stream, count))),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
     }
 
     fn note(&mut self, stream: Stream, count: usize) {

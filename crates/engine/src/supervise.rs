@@ -43,7 +43,10 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
     loop {
         let wake_at = match watch.advance(context)? {
             Next::Wait(until) => until,
-            Next::Done => return watch.finish(),
+            Next::Done => {
+                watch.read_rest(&mut buffer, context)?;
+                return watch.finish();
+            }
         };
         let observer = context.sender().filter(|_| watch.is_throttled());
         let has_room = observer.is_none_or(EventSender::has_room);
@@ -170,8 +173,12 @@ impl Watch {
                 Phase::Running if self.shell_ended.is_some() => self.phase = Phase::Settling,
                 Phase::Running if cancelled => self.stop(Some(Stopped::Cancelled)),
                 Phase::Running if self.deadline.is_some_and(|deadline| now >= deadline) => {
-                    let after = self.running.supervision.timeout.unwrap_or_default();
-                    self.stop(Some(Stopped::TimedOut(after)));
+                    // It may have made it just in time, and we may be late to notice.
+                    self.look_at_shell()?;
+                    if self.shell_ended.is_none() {
+                        let after = self.running.supervision.timeout.unwrap_or_default();
+                        self.stop(Some(Stopped::TimedOut(after)));
+                    }
                 }
                 Phase::Running => return Ok(Next::Wait(self.deadline)),
 
@@ -252,6 +259,19 @@ impl Watch {
             self.running.capture.absorb(stream, bytes);
             context.notify(|| Event::Output { stream, bytes: bytes.to_vec() });
         }
+    }
+
+    /// What is in the pipes already, when nobody waits any longer for more: a kept or unkillable process holds them.
+    fn read_rest(&mut self, buffer: &mut [u8], context: &ToolContext) -> io::Result<()> {
+        const MOST: usize = 4 << 20;
+        let mut total = 0;
+        while total < MOST
+            && let Some((stream, count)) = self.running.pipes.read_now(buffer)?
+        {
+            self.absorb(stream, &buffer[..count], context);
+            total += count;
+        }
+        Ok(())
     }
 
     /// A moment of silence, or the longest time with output still coming.
