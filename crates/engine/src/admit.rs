@@ -37,6 +37,8 @@ const LONGEST_COMMAND: usize = 16 << 20;
 /// Longer timeouts are a mistake too, and clocks cannot add them.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
+const LARGEST_OUTPUT: usize = 64 << 20;
+
 /// What is wrong with the request.
 ///
 /// ```
@@ -101,11 +103,11 @@ pub enum AdmitError {
         /// Where it may lead.
         roots: Vec<PathBuf>,
     },
-    /// The path led elsewhere when it was looked at again.
-    #[error("the working directory {} changed while it was being checked", path.display())]
-    Unstable {
-        /// Which.
-        path: PathBuf,
+    /// More than anyone can read, and it is held in memory.
+    #[error("{asked} characters of output cannot be kept; at most {LARGEST_OUTPUT}")]
+    MaxOutput {
+        /// What was asked for.
+        asked: usize,
     },
 }
 
@@ -118,6 +120,7 @@ impl Job {
         check_command(&request.command)?;
         check_env(&request.env)?;
         let timeout = timeout(&request, limits)?;
+        let max_output = max_output(&request, limits)?;
         let asked_for = match &request.cwd {
             Some(dir) => context.working_dir().join(dir),
             None => context.working_dir().to_owned(),
@@ -132,7 +135,7 @@ impl Job {
             cwd,
             cwd_fd,
             timeout,
-            max_output: request.max_output.unwrap_or(limits.max_output),
+            max_output,
             streams: request.streams,
             leftovers: request.leftovers,
             keep_file: request.keep_file,
@@ -184,18 +187,17 @@ fn timeout(request: &Request, limits: &Limits) -> Result<Option<Duration>, Admit
     Ok(Some(given))
 }
 
-/// Opens the directory first and judges the path afterwards, so that what was judged is what will be entered.
-fn open_within(path: &Path, roots: &Roots) -> Result<(PathBuf, OwnedFd), AdmitError> {
-    let failed = |source: io::Error| AdmitError::Cwd { path: path.to_owned(), source };
-    let fd = open_directory(path).map_err(failed)?;
-    let real = path.canonicalize().map_err(failed)?;
-    let (entered, judged) = (
-        rustix::fs::fstat(&fd).map_err(|e| failed(e.into()))?,
-        rustix::fs::stat(&real).map_err(|e| failed(e.into()))?,
-    );
-    if (entered.st_dev, entered.st_ino) != (judged.st_dev, judged.st_ino) {
-        return Err(AdmitError::Unstable { path: path.to_owned() });
+fn max_output(request: &Request, limits: &Limits) -> Result<usize, AdmitError> {
+    match request.max_output.unwrap_or(limits.max_output) {
+        asked if asked > LARGEST_OUTPUT => Err(AdmitError::MaxOutput { asked }),
+        most => Ok(most),
     }
+}
+
+/// Opens the directory first and judges what was opened, so that what was judged is what will be entered.
+fn open_within(path: &Path, roots: &Roots) -> Result<(PathBuf, OwnedFd), AdmitError> {
+    let (fd, real) =
+        open_directory(path).map_err(|source| AdmitError::Cwd { path: path.to_owned(), source })?;
     match roots {
         Roots::Within(roots) if !roots.iter().any(|root| lies_in(&real, root)) => {
             Err(AdmitError::OutsideRoots { path: real, roots: roots.clone() })

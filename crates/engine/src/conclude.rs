@@ -1,12 +1,14 @@
 //! From what was observed to what it means.
 
-use bashtion_sandbox::{Exit, Report};
+use bashtion_sandbox::Exit;
 
 use crate::supervise::{Ended, Stopped};
 use crate::{Outcome, Status};
 
 pub(crate) fn conclude(ended: Ended) -> Outcome {
-    let Ended { facts, pid, stopped, exit, usage, duration, captured, killed, leftovers } = ended;
+    let Ended { facts, pid, stopped, exit, usage, duration, captured, report, tracking, killed, leftovers } =
+        ended;
+    let (output_file, output_file_bytes) = captured.file.unzip();
     let status = match (stopped, exit) {
         (Some(Stopped::TimedOut(after)), _) => Status::TimedOut { after, killed: killed > 0 },
         // Without an exit it was being stopped, and could not be.
@@ -23,11 +25,13 @@ pub(crate) fn conclude(ended: Ended) -> Outcome {
         exit,
         duration,
         output: captured.output,
-        output_file: captured.file,
+        output_file,
+        output_file_bytes,
         pid,
         verdict: facts.verdict,
-        sandbox: Report::unconfined(),
+        sandbox: report,
         usage,
+        tracking,
         killed,
         leftovers,
     }

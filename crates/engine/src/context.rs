@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -29,8 +30,8 @@ pub struct ToolContext {
     env: BTreeMap<OsString, OsString>,
     cancel: CancellationToken,
     kill: CancellationToken,
-    operation_id: String,
-    events: Option<EventSender>,
+    operation_id: Arc<str>,
+    events: Vec<EventSender>,
 }
 
 #[derive(Debug, Clone)]
@@ -50,8 +51,8 @@ impl ToolContext {
             env: BTreeMap::new(),
             cancel: CancellationToken::new(),
             kill: CancellationToken::new(),
-            operation_id: format!("op-{number:016x}"),
-            events: None,
+            operation_id: format!("op-{number:016x}").into(),
+            events: vec![],
         }
     }
 
@@ -104,15 +105,15 @@ impl ToolContext {
 
     /// A name for this call, in events and logs. By default a random one.
     #[must_use]
-    pub fn operation_id(mut self, id: impl Into<String>) -> Self {
+    pub fn operation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.operation_id = id.into();
         self
     }
 
-    /// Sends the command's events there.
+    /// Sends the command's events there too.
     #[must_use]
     pub fn events(mut self, sender: EventSender) -> Self {
-        self.events = Some(sender);
+        self.events.push(sender);
         self
     }
 
@@ -142,13 +143,18 @@ impl ToolContext {
         &self.kill
     }
 
-    pub(crate) fn sender(&self) -> Option<&EventSender> {
-        self.events.as_ref()
+    pub(crate) fn shared_id(&self) -> Arc<str> {
+        Arc::clone(&self.operation_id)
+    }
+
+    /// An observer that has to catch up before more is read, if there is one.
+    pub(crate) fn slowest(&self) -> Option<&EventSender> {
+        self.events.iter().find(|sender| !sender.has_room())
     }
 
     /// Makes the event only if somebody listens.
-    pub(crate) fn notify(&self, event: impl FnOnce() -> Event) {
-        if let Some(sender) = &self.events {
+    pub(crate) fn notify(&self, event: impl Fn() -> Event) {
+        for sender in &self.events {
             sender.send(event());
         }
     }

@@ -7,6 +7,7 @@ use bashtion_sandbox::Sandbox;
 
 use crate::admit::{AdmitError, Job};
 use crate::conclude::conclude;
+use crate::event::EndTeller;
 use crate::launch::{LaunchError, launch};
 use crate::plan::{Plan, PlanError};
 use crate::settle::settle;
@@ -34,6 +35,14 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) state_dir: Option<PathBuf>,
     pub(crate) shell: Option<PathBuf>,
+    orphans: Orphans,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Orphans {
+    #[default]
+    ToProcess1,
+    Adopted,
 }
 
 /// Bashtion itself failed. What the command does is never an error.
@@ -48,7 +57,7 @@ pub enum Error {
     /// The kernel did not start it.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The kernel stopped answering about a running command; its processes were ended.
+    /// The kernel stopped answering about a running command; its processes are being ended in the background.
     #[error("lost sight of the running command")]
     Supervise {
         /// What the kernel said.
@@ -69,7 +78,7 @@ impl Engine {
         Builder::default()
     }
 
-    /// Runs one command to its end.
+    /// Runs one command to its end. Needs a tokio runtime with its I/O and time drivers.
     ///
     /// Dropping the future ends the command's processes as a cancellation would, in the background: SIGTERM,
     /// a grace period, SIGKILL.
@@ -80,11 +89,12 @@ impl Engine {
         let plan = Plan::new(job, permit, settings)?; // exact argv, environment, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
+        let end = EndTeller::new(context); // tells the observers, whatever happens
         // Boxed: a caller may hold thousands of these futures.
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
         let outcome = conclude(ended);
-        context.notify(|| Event::Ended(Box::new(outcome.clone())));
+        end.tell(&outcome);
         Ok(outcome)
     }
 }
@@ -117,9 +127,22 @@ impl Builder {
         self
     }
 
+    /// Makes this process the parent of processes that lost theirs, so that none of a command's gets away and none stays
+    /// a zombie. Only for a program that exists to run one command at a time and has no other children; build the
+    /// engine first of all.
+    #[must_use]
+    pub fn adopt_orphans(mut self) -> Self {
+        self.settings.orphans = Orphans::Adopted;
+        self
+    }
+
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine { settings: Arc::new(self.settings), sandbox: Arc::default() }
+        let sandbox = match self.settings.orphans {
+            Orphans::ToProcess1 => Sandbox::new(),
+            Orphans::Adopted => Sandbox::adopting_orphans(),
+        };
+        Engine { settings: Arc::new(self.settings), sandbox: Arc::new(sandbox) }
     }
 }

@@ -1,7 +1,7 @@
 //! What happens while a command runs, for anyone who wants to watch.
 //!
-//! Order: one [`Event::Started`], any number of [`Event::Output`], one [`Event::Ended`]; output of one stream
-//! in the order read. Back-pressure: while an observer has more than [`WINDOW`] bytes waiting, the command's
+//! Order for each call: one [`Event::Started`], any number of [`Event::Output`], then [`Event::Ended`] or [`Event::Lost`];
+//! output of one stream in the order read. Several calls may share a channel, and a call may have several. Back-pressure: while an observer has more than [`WINDOW`] bytes waiting, the command's
 //! output is not read, so the command waits as it would for a slow pipe, and its deadline still holds. Once the
 //! command has ended, what is still in its pipes is delivered without waiting. An observer never loses a byte,
 //! and never holds more than the window, one read and the two pipes' content. One that has gone away is ignored.
@@ -20,12 +20,11 @@ const WINDOW: usize = 1 << 20;
 
 /// Something that happened to a command.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum Event {
     /// The shell is running.
     Started {
         /// The call's name.
-        operation_id: String,
+        operation_id: Arc<str>,
         /// What was asked for.
         command: String,
         /// The same without a redundant `cd`.
@@ -37,13 +36,25 @@ pub enum Event {
     },
     /// It printed something.
     Output {
+        /// The call's name.
+        operation_id: Arc<str>,
         /// Where.
         stream: Stream,
         /// The bytes, as they are.
         bytes: Vec<u8>,
     },
     /// It is over.
-    Ended(Box<Outcome>),
+    Ended {
+        /// The call's name.
+        operation_id: Arc<str>,
+        /// What [`crate::Engine::run`] returns.
+        outcome: Box<Outcome>,
+    },
+    /// Nobody will know how it ends: its future was dropped, or the kernel stopped answering. It is being ended.
+    Lost {
+        /// The call's name.
+        operation_id: Arc<str>,
+    },
 }
 
 /// Which stream output came from.
@@ -73,7 +84,7 @@ impl Event {
     pub(crate) fn started(running: &Running, context: &ToolContext) -> Self {
         let facts = &running.facts;
         Self::Started {
-            operation_id: context.id().to_owned(),
+            operation_id: context.shared_id(),
             command: facts.command.clone(),
             display: facts.display.clone(),
             cwd: facts.cwd.clone(),
@@ -83,8 +94,8 @@ impl Event {
 
     fn weight(&self) -> usize {
         match self {
-            Self::Output { bytes, .. } => bytes.len(),
-            Self::Started { .. } | Self::Ended(_) => 0,
+            Self::Output { bytes, .. } => bytes.len() + size_of::<Self>(),
+            Self::Started { .. } | Self::Ended { .. } | Self::Lost { .. } => 0,
         }
     }
 }
@@ -109,12 +120,13 @@ pub struct EventSender {
 ///     let mut live = vec![];
 ///     while let Some(event) = events.recv().await {
 ///         match event {
+///             Event::Started { .. } => {}
 ///             Event::Output { bytes, .. } => live.extend(bytes),
-///             Event::Ended(outcome) => return (live, outcome.success()),
-///             _ => {}
+///             Event::Ended { outcome, .. } => return (live, outcome.success()),
+///             Event::Lost { .. } => break,
 ///         }
 ///     }
-///     unreachable!("every run that starts ends")
+///     (live, false)
 /// });
 /// engine.run(Request::new("echo live"), &context).await?;
 /// assert_eq!(watch.await.unwrap(), (b"live\n".to_vec(), true));
@@ -184,6 +196,35 @@ impl EventSender {
                 () = taken => {}
                 () = self.sender.closed() => {}
             }
+        }
+    }
+}
+
+/// Tells the observers of a call that it is lost, unless it is told how it ended.
+pub(crate) struct EndTeller<'a> {
+    context: &'a ToolContext,
+    told: bool,
+}
+
+impl<'a> EndTeller<'a> {
+    pub(crate) fn new(context: &'a ToolContext) -> Self {
+        Self { context, told: false }
+    }
+
+    pub(crate) fn tell(mut self, outcome: &Outcome) {
+        self.told = true;
+        let operation_id = self.context.shared_id();
+        self.context.notify(|| Event::Ended {
+            operation_id: Arc::clone(&operation_id),
+            outcome: Box::new(outcome.clone()),
+        });
+    }
+}
+
+impl Drop for EndTeller<'_> {
+    fn drop(&mut self) {
+        if !self.told {
+            self.context.notify(|| Event::Lost { operation_id: self.context.shared_id() });
         }
     }
 }

@@ -40,7 +40,7 @@ mod stop;
 mod supervise;
 
 pub use admit::AdmitError;
-pub use bashtion_sandbox::{Exit, Report, Signal, SpawnError, Step, Usage};
+pub use bashtion_sandbox::{Enforced, Exit, Mode as SandboxMode, Report, Signal, SpawnError, Step, Usage};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};
 pub use engine::{Builder, Engine, Error};

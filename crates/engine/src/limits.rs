@@ -32,7 +32,7 @@ pub struct Limits {
     pub file_size: u64,
     /// How long such files are kept.
     pub keep_files_for: Duration,
-    /// How many bytes such files may take together; the oldest go first.
+    /// How many bytes such files may take together; the oldest go first, and none that is younger than an hour.
     pub keep_files_size: u64,
 }
 

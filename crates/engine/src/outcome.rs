@@ -1,5 +1,6 @@
 //! Exactly what happened.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use bashtion_sandbox::{Enforced, Exit, Mode, Report, Signal, Usage};
 use serde::{Serialize, Serializer};
 
-use crate::{Output, Verdict};
+use crate::{Decision, Output, Verdict};
 
 /// The result of one command. As JSON it has the names of the command line's `--json`.
 ///
@@ -41,6 +42,8 @@ pub struct Outcome {
     pub output: Output,
     /// Where all of it is, byte for byte, when the text is not that.
     pub output_file: Option<PathBuf>,
+    /// How many bytes are in that file; fewer than were printed if its size cap was reached.
+    pub output_file_bytes: Option<u64>,
     /// The shell's process id, which was also its process group.
     pub pid: i32,
     /// What was decided before it ran.
@@ -49,6 +52,8 @@ pub struct Outcome {
     pub sandbox: Report,
     /// What it used.
     pub usage: Usage,
+    /// How the command's processes were told from others: cgroup, limit tag or kinship, the strongest first.
+    pub tracking: &'static str,
     /// How many processes did not end on SIGTERM and were killed.
     pub killed: usize,
     /// Processes that outlived the shell.
@@ -69,7 +74,6 @@ pub struct Outcome {
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Status {
     /// By itself, with this code.
     Exited(i32),
@@ -158,23 +162,32 @@ struct Wire<'a> {
     command: &'a str,
     display: &'a str,
     description: Option<&'a str>,
-    cwd: std::borrow::Cow<'a, str>,
+    cwd: Cow<'a, str>,
     exit_code: Option<i32>,
     signal: Option<String>,
     timed_out: bool,
     duration_ms: u64,
     #[serde(flatten)]
     output: &'a Output,
-    output_file: Option<std::borrow::Cow<'a, str>>,
+    output_file: Option<Cow<'a, str>>,
+    output_file_bytes: Option<u64>,
     task_id: Option<&'a str>,
     pid: i32,
     pgid: i32,
-    verdict: &'a Verdict,
+    verdict: WireVerdict,
     sandbox: WireReport<'a>,
     denials: [&'a str; 0],
     usage: WireUsage,
+    tracking: &'static str,
     killed: usize,
     leftovers: &'a [Leftover],
+}
+
+#[derive(Serialize)]
+struct WireVerdict {
+    decision: Decision,
+    /// Nothing looks for any yet.
+    findings: [(); 0],
 }
 
 #[derive(Serialize)]
@@ -213,16 +226,18 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
             duration_ms: milliseconds(outcome.duration),
             output: &outcome.output,
             output_file: outcome.output_file.as_ref().map(|path| path.to_string_lossy()),
+            output_file_bytes: outcome.output_file_bytes,
             task_id: None,
             pid: outcome.pid,
             pgid: outcome.pid,
-            verdict: &outcome.verdict,
+            verdict: WireVerdict { decision: outcome.verdict.decision, findings: [] },
             sandbox: (&outcome.sandbox).into(),
             denials: [],
             usage: WireUsage {
                 cpu_ms: milliseconds(outcome.usage.cpu),
                 max_rss_kib: outcome.usage.max_rss_kib,
             },
+            tracking: outcome.tracking,
             killed: outcome.killed,
             leftovers: &outcome.leftovers,
         }

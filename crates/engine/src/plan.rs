@@ -1,9 +1,10 @@
 //! Exactly what will be executed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::admit::Job;
 use crate::engine::Settings;
 use crate::output::{Capture, StateDir};
 use crate::settle::{Permit, Verdict};
-use crate::{Leftovers, Limits, Streams, escape_arg};
+use crate::{Leftovers, Limits, Streams};
 
 /// Exact argv, environment, directory, streams and deadline. Made of a [`Job`] and a [`Permit`], and of nothing less.
 #[derive(Debug)]
@@ -76,11 +77,12 @@ impl Plan {
             None => find_bash(job.search_path.as_ref())?,
         };
         let script = Script::if_too_long(&job.command, &state)?;
-        let text = script.as_ref().map_or_else(|| job.command.clone(), Script::invocation);
+        let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
         let limits = settings.limits.clone();
         Ok(Self {
             program,
-            args: ["bash", "-c", &text].map(OsString::from).to_vec(),
+            // The dashes, because a command may begin with one and would be taken for an option.
+            args: vec!["bash".into(), "-c".into(), "--".into(), text],
             env: job.env,
             cwd: job.cwd_fd,
             streams: job.streams,
@@ -102,11 +104,18 @@ fn find_bash(path: Option<&OsString>) -> Result<PathBuf, PlanError> {
     let named = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
     // A relative entry would mean another program in every directory.
     let folders: Vec<_> = named.into_iter().filter(|dir| dir.is_absolute()).chain(standard).collect();
-    let found = folders.iter().map(|dir| dir.join("bash")).find(|file| access(file, Access::EXEC_OK).is_ok());
+    let is_program = |file: &PathBuf| access(file, Access::EXEC_OK).is_ok() && file.is_file();
+    let found = folders.iter().map(|dir| dir.join("bash")).find(is_program);
     found.ok_or_else(|| {
         let searched: Vec<_> = folders.iter().map(|dir| dir.display().to_string()).collect();
         PlanError::NoBash { searched: searched.join(", ") }
     })
+}
+
+/// As [`crate::escape_arg`], for paths that need not be UTF-8.
+fn quote(path: &OsStr) -> OsString {
+    let quoted = path.as_bytes().split(|byte| *byte == b'\'').collect::<Vec<_>>().join(br"'\''".as_slice());
+    OsString::from_vec([b"'", quoted.as_slice(), b"'"].concat())
 }
 
 /// A command longer than the kernel takes as one argument, in a private file that is removed afterwards.
@@ -118,21 +127,28 @@ pub(crate) struct Script {
 impl Script {
     /// The kernel's limit for one argument with its closing NUL: 32 pages of at least 4 KiB.
     const LONGEST_ARGUMENT: usize = 32 * 4096;
+    const KIND: &str = "commands";
 
     fn if_too_long(command: &str, state: &StateDir) -> Result<Option<Self>, PlanError> {
         if command.len() < Self::LONGEST_ARGUMENT {
             return Ok(None);
         }
         let failed = |path: &Path, source| PlanError::Script { path: path.to_owned(), source };
-        let (mut file, path) = state.create_file("commands").map_err(|e| failed(state.path(), e))?;
+        state.prune(Self::KIND, Duration::from_secs(24 * 60 * 60), u64::MAX);
+        let (mut file, path) = state.create_file(Self::KIND).map_err(|e| failed(state.path(), e))?;
         let script = Self { path };
         file.write_all(command.as_bytes()).map_err(|e| failed(&script.path, e))?;
         Ok(Some(script))
     }
 
     /// Evaluated rather than executed as a file, so that `$0`, `return` and `$BASH_SOURCE` mean what they always do.
-    fn invocation(&self) -> String {
-        format!("eval \"$(<{})\"", escape_arg(&self.path.to_string_lossy()))
+    ///
+    /// Without the test, a file that cannot be read would be an empty command, and that succeeds.
+    fn invocation(&self) -> OsString {
+        let file = quote(self.path.as_os_str());
+        let parts: [&OsStr; 5] =
+            ["[ -r ".as_ref(), &file, " ] || exit 125; eval -- \"$(<".as_ref(), &file, ")\"".as_ref()];
+        parts.into_iter().collect()
     }
 }
 

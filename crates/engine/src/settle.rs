@@ -23,20 +23,16 @@ impl Permit {
 /// assert_eq!(outcome.verdict.decision, Decision::Allow);
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The decision.
     pub decision: Decision,
-    /// What was found in the command that mattered. Nothing looks for findings yet.
-    pub findings: Vec<String>,
 }
 
 /// Whether a command may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Decision {
     /// It may.
     Allow,
@@ -44,5 +40,5 @@ pub enum Decision {
 
 /// Nothing judges commands yet, so whoever may call the engine may run anything.
 pub(crate) fn settle(_job: &Job) -> Permit {
-    Permit { verdict: Verdict { decision: Decision::Allow, findings: vec![] } }
+    Permit { verdict: Verdict { decision: Decision::Allow } }
 }

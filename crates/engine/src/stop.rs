@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::Child;
+use bashtion_sandbox::{Child, Process};
 
 use crate::{Fate, Leftover};
 
@@ -19,6 +19,8 @@ const LATER: Duration = Duration::from_millis(20);
 pub(crate) struct Stop {
     begun: Instant,
     grace: Duration,
+    /// What each was called when it was first seen: the dying have no command line any more.
+    names: BTreeMap<i32, String>,
     seen: BTreeMap<i32, Leftover>,
     killed: BTreeSet<i32>,
 }
@@ -26,7 +28,13 @@ pub(crate) struct Stop {
 impl Stop {
     /// Sends SIGTERM.
     pub(crate) fn begin(child: &Child, grace: Duration) -> Self {
-        let mut stop = Self { begun: Instant::now(), grace, seen: BTreeMap::new(), killed: BTreeSet::new() };
+        let mut stop = Self {
+            begun: Instant::now(),
+            grace,
+            names: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            killed: BTreeSet::new(),
+        };
         stop.look(child);
         if let Err(error) = child.tree().terminate() {
             tracing::debug!(%error, "cannot look for processes to terminate");
@@ -71,42 +79,62 @@ impl Stop {
         let count = alive.len();
         let killing = self.begun.elapsed() >= self.grace;
         let outlived = killing || child.has_ended().unwrap_or(true);
-        for process in alive {
-            let pid = process.pid;
+        for Process { pid, command } in alive {
+            let command = self.names.entry(pid).or_insert(command).clone();
             if killing {
                 self.killed.insert(pid);
             }
             if outlived && pid != child.pid() {
                 let fate = if killing { Fate::Killed } else { Fate::Terminated };
-                let leftover = Leftover { pid, command: process.command, fate };
-                // What it was first, before it became a name in brackets; what was done last.
-                self.seen.entry(pid).and_modify(|known| known.fate = fate).or_insert(leftover);
+                let known = self.seen.entry(pid).or_insert(Leftover { pid, command, fate });
+                known.fate = fate;
             }
         }
         Some(count)
     }
 
     fn give_up(&mut self, child: &Child) {
-        for process in child.tree().members().into_iter().flatten() {
-            if let Some(known) = self.seen.get_mut(&process.pid) {
-                known.fate = Fate::Alive;
-            }
+        let mut alive: Vec<i32> = child.tree().members().into_iter().flatten().map(|p| p.pid).collect();
+        if !child.has_ended().unwrap_or(true) {
+            alive.push(child.pid());
+        }
+        for pid in alive {
+            let command = self.names.get(&pid).cloned().unwrap_or_default();
+            self.seen.insert(pid, Leftover { pid, command, fate: Fate::Alive });
         }
     }
 }
 
 /// Ends a tree that nobody waits for any more, and reaps the shell.
-pub(crate) fn in_background(mut child: Child, grace: Duration) {
-    let end = move || {
-        let mut stop = Stop::begin(&child, grace);
-        while let Some(wait) = stop.step(&child) {
+pub(crate) fn in_background(child: Child, grace: Duration) {
+    let mut doomed = Doomed { child };
+    let end = move || doomed.end(grace);
+    if let Err(error) = thread::Builder::new().name("bashtion-stop".to_owned()).spawn(end) {
+        tracing::warn!(%error, "no thread to end a dropped command; it was killed without a grace period");
+    }
+}
+
+/// A child that is ended even if the thread that shall do it cannot be started.
+struct Doomed {
+    child: Child,
+}
+
+impl Doomed {
+    fn end(&mut self, grace: Duration) {
+        let mut stop = Stop::begin(&self.child, grace);
+        while let Some(wait) = stop.step(&self.child) {
             thread::sleep(wait);
         }
-        if child.has_ended().unwrap_or(false) {
-            let _ = child.wait();
+        if self.child.has_ended().unwrap_or(false) {
+            let _ = self.child.wait();
         }
-    };
-    if let Err(error) = thread::Builder::new().name("bashtion-stop".to_owned()).spawn(end) {
-        tracing::error!(%error, "cannot start a thread to end a dropped command");
+    }
+}
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        if !self.child.is_reaped() {
+            self.end(Duration::ZERO);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::io;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Exit, Usage};
+use bashtion_sandbox::{Exit, Report, Usage};
 use tokio::time::sleep_until;
 
 use crate::launch::Running;
@@ -25,6 +25,8 @@ pub(crate) struct Ended {
     pub(crate) usage: Usage,
     pub(crate) duration: Duration,
     pub(crate) captured: Captured,
+    pub(crate) report: Report,
+    pub(crate) tracking: &'static str,
     pub(crate) killed: usize,
     pub(crate) leftovers: Vec<Leftover>,
 }
@@ -48,8 +50,7 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
                 return watch.finish();
             }
         };
-        let observer = context.sender().filter(|_| watch.is_throttled());
-        let has_room = observer.is_none_or(EventSender::has_room);
+        let slow = context.slowest().filter(|_| watch.is_throttled());
         let shell_runs = watch.shell_ended.is_none();
         tokio::select! {
             biased;
@@ -59,8 +60,8 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
                 ready?;
                 watch.look_at_shell()?;
             }
-            () = room(observer), if !has_room => {}
-            read = watch.running.pipes.read(&mut buffer), if has_room => {
+            () = room(slow), if slow.is_some() => {}
+            read = watch.running.pipes.read(&mut buffer), if slow.is_none() => {
                 let (stream, count) = read?;
                 watch.absorb(stream, &buffer[..count], context);
             }
@@ -144,6 +145,8 @@ enum Next {
 
 /// Dead processes close their pipes at once; one that could not be killed holds them for ever.
 const DRAIN: Duration = Duration::from_millis(500);
+/// How often to look after orphans, in a program that adopts them.
+const TEND: Duration = Duration::from_secs(1);
 /// How often to look whether leftovers that print nothing have ended by themselves.
 const SETTLE_POLL: Duration = Duration::from_millis(5);
 
@@ -180,7 +183,11 @@ impl Watch {
                         self.stop(Some(Stopped::TimedOut(after)));
                     }
                 }
-                Phase::Running => return Ok(Next::Wait(self.deadline)),
+                Phase::Running => {
+                    self.running.shell.child().tree().reap_orphans();
+                    let tend = now + TEND;
+                    return Ok(Next::Wait(Some(self.deadline.map_or(tend, |deadline| deadline.min(tend)))));
+                }
 
                 Phase::Settling => {
                     let silent = self.running.pipes.are_closed();
@@ -257,7 +264,11 @@ impl Watch {
         if !bytes.is_empty() {
             self.last_output = Instant::now();
             self.running.capture.absorb(stream, bytes);
-            context.notify(|| Event::Output { stream, bytes: bytes.to_vec() });
+            context.notify(|| Event::Output {
+                operation_id: context.shared_id(),
+                stream,
+                bytes: bytes.to_vec(),
+            });
         }
     }
 
@@ -306,6 +317,8 @@ impl Watch {
             usage,
             duration,
             captured: capture.finish(),
+            report: shell.child().report().clone(),
+            tracking: shell.child().tree().method(),
             killed: self.killed,
             leftovers: self.leftovers,
         })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::{Exit, Signal, Tree, Usage};
+use crate::{Exit, Report, Signal, Tree, Usage};
 
 /// A started child. Its id stays its own until [`Child::wait`] reaps it, so signals cannot hit a stranger.
 #[derive(Debug)]
@@ -14,12 +14,13 @@ pub struct Child {
     pid: Pid,
     exit_fd: OwnedFd,
     tree: Tree,
+    report: Report,
     reaped: Option<(Exit, Usage)>,
 }
 
 impl Child {
     pub(crate) fn new(pid: Pid, exit_fd: OwnedFd, tree: Tree) -> Self {
-        Self { pid, exit_fd, tree, reaped: None }
+        Self { pid, exit_fd, tree, report: Report::unconfined(), reaped: None }
     }
 
     /// The process id, which is also its process group and session.
@@ -32,6 +33,12 @@ impl Child {
     #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// What the kernel holds it to.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
     }
 
     /// Whether the shell has ended. It is not reaped by this.

@@ -1,4 +1,4 @@
-//! Starting a child with the standard library, for systems other than Linux.
+//! Starting a child with the standard library, for systems other than 64-bit Linux.
 //!
 //! What it cannot do there: find a process that has left the session *and* lost its parents.
 #![expect(unsafe_code, reason = "leaving the session is only possible between fork and exec")]
@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -30,13 +30,19 @@ impl Sandbox {
         Self::default()
     }
 
+    /// The same: orphans cannot be adopted here.
+    #[must_use]
+    pub fn adopting_orphans() -> Self {
+        Self::default()
+    }
+
     /// Starts the child in a session of its own.
     pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
         let failed = |source: io::Error| SpawnError::refused(Step::Prepare, source);
         let copy = |fd: &OwnedFd| fd.try_clone().map_err(failed);
         let text = |bytes: &std::ffi::CString| OsStr::from_bytes(bytes.as_bytes()).to_owned();
         let cwd = copy(&prepared.cwd)?;
-        let (ended, notify) = rustix::pipe::pipe().map_err(|e| failed(e.into()))?;
+        let (ended, notify) = io::pipe().map_err(failed)?;
 
         let mut command = Command::new(text(&prepared.program));
         if let [name, arguments @ ..] = prepared.args.as_slice() {
@@ -70,7 +76,7 @@ impl Sandbox {
             let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
             drop(notify);
         });
-        Ok(Child::new(pid, ended, Tree { shell: pid }))
+        Ok(Child::new(pid, ended.into(), Tree { shell: pid }))
     }
 }
 
@@ -89,9 +95,15 @@ fn highest_descriptor() -> i32 {
     i32::try_from(limit.unwrap_or(MOST).min(MOST)).unwrap_or(i32::MAX)
 }
 
-/// Opens a directory to become the working directory.
-pub fn open_directory(path: &Path) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+/// Opens a directory to become the working directory, and tells where it really is.
+pub fn open_directory(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let real = path.canonicalize()?;
+    let (opened, named) = (rustix::fs::fstat(&fd)?, rustix::fs::lstat(&real)?);
+    if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok((fd, real))
 }
 
 /// Every process of one command, as far as its process group, its session and the line of parents tell.
@@ -111,6 +123,9 @@ impl Tree {
     pub fn is_clear(&self) -> io::Result<bool> {
         Ok(self.members()?.is_empty())
     }
+
+    /// Nothing to do here.
+    pub fn reap_orphans(&self) {}
 
     /// The processes that are alive, the shell included.
     pub fn members(&self) -> io::Result<Vec<Process>> {

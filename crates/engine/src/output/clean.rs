@@ -51,7 +51,7 @@ impl Cleaner {
         decoder.finish(|text| self.text(text, out));
         self.decoder = decoder;
         if let Some(sequence) = self.escape.take() {
-            self.plain(sequence.as_str().into(), out);
+            self.give_up_escape(&sequence, out);
         }
         self.pass_on_line(out);
     }
@@ -117,13 +117,19 @@ impl Cleaner {
                     return after;
                 }
                 Judgement::More | Judgement::NotOne => {
-                    self.plain(sequence.as_str().into(), out);
+                    self.give_up_escape(&sequence, out);
                     return &text[index..];
                 }
             }
         }
         self.escape = Some(sequence);
         ""
+    }
+
+    /// Its words are text; what else was in it is not looked at again, lest a hostile one cost more than its length.
+    fn give_up_escape(&mut self, sequence: &str, out: &mut Window) {
+        let words = sequence.replace(['\u{1b}', '\r', '\u{8}'], "");
+        self.plain(words.as_str().into(), out);
     }
 
     /// The few sequences that rewrite a line, as progress bars use them.
@@ -230,6 +236,7 @@ mod tests {
     fn what_is_no_sequence_is_not_lost() {
         assert_eq!(text(b"\x1b[31\nnext"), "[31\nnext");
         assert_eq!(text(b"\x1b]never ended\nnext"), "]never ended\nnext");
+        assert_eq!(text(b"\x1b]no end \x1b[31mred\rover\x08\n"), "]no end [31mredover\n");
         assert_eq!(text(b"end\x1b"), "end");
         assert_eq!(text(b"end\x1b[1"), "end[1");
         let long = [b"\x1b]".as_slice(), &[b'x'; 10_000]].concat();

@@ -23,7 +23,7 @@ pub struct Decoder {
 const REPLACEMENT: &str = "\u{fffd}";
 
 impl Decoder {
-    /// Passes what can be decoded on to `sink`, perhaps in several parts.
+    /// Passes what can be decoded on to `sink`.
     pub fn push(&mut self, bytes: &[u8], sink: impl FnMut(&str)) {
         if self.partial.is_empty() {
             self.decode(bytes, sink);
@@ -52,22 +52,30 @@ impl Decoder {
         self.partial.is_empty()
     }
 
-    fn decode(&mut self, mut bytes: &[u8], mut sink: impl FnMut(&str)) {
-        loop {
-            match std::str::from_utf8(bytes) {
-                Ok(text) => return sink(text),
-                Err(error) => {
-                    let (valid, rest) = bytes.split_at(error.valid_up_to());
-                    sink(std::str::from_utf8(valid).unwrap_or_default());
-                    let Some(length) = error.error_len() else {
-                        self.partial = rest.to_vec();
-                        return;
-                    };
-                    self.replaced = true;
-                    sink(REPLACEMENT);
-                    bytes = &rest[length..];
-                }
-            }
+    fn decode(&mut self, bytes: &[u8], mut sink: impl FnMut(&str)) {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return sink(text);
         }
+        // Put together before it is passed on: in binary output every other byte is invalid.
+        let mut text = String::with_capacity(bytes.len());
+        let mut rest = bytes;
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            rest = &rest[chunk.valid().len()..];
+            let is_last = chunk.invalid().len() == rest.len();
+            if is_last && is_unfinished(chunk.invalid()) {
+                self.partial = chunk.invalid().to_vec();
+            } else if !chunk.invalid().is_empty() {
+                self.replaced = true;
+                text.push_str(REPLACEMENT);
+            }
+            rest = &rest[chunk.invalid().len()..];
+        }
+        sink(&text);
     }
+}
+
+/// Whether this could be the beginning of a character.
+fn is_unfinished(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use rustix::process::{Resource, getrlimit};
+
 use super::state::StateDir;
 use crate::{KeepFile, Limits};
 
@@ -28,8 +30,8 @@ pub(super) struct OutputFile {
 /// What became of it.
 #[derive(Debug)]
 pub(super) enum Saved {
-    /// Every byte.
-    Whole(PathBuf),
+    /// Every byte, so many.
+    Whole(PathBuf, u64),
     /// The first so many bytes.
     Beginning(PathBuf, u64),
     /// It could not be written.
@@ -65,26 +67,19 @@ impl OutputFile {
         }
     }
 
-    /// Keeps the file if the text differs from it, and removes it otherwise.
+    /// Keeps the file if the text differs from it.
     pub(super) fn finish(mut self, differs: bool) -> Saved {
-        if self.keep == KeepFile::Never {
+        if self.keep == KeepFile::Never || !differs {
             return Saved::No;
         }
-        if differs {
-            self.write_through(&[]);
+        self.write_through(&[]);
+        if let Some(error) = self.failed.take() {
+            return Saved::Failed(error);
         }
-        match (self.failed, self.open) {
-            (Some(error), open) => {
-                remove(open);
-                Saved::Failed(error)
-            }
-            (None, open) if !differs => {
-                remove(open);
-                Saved::No
-            }
-            (None, Some((_, path))) if self.written < self.seen => Saved::Beginning(path, self.written),
-            (None, Some((_, path))) => Saved::Whole(path),
-            (None, None) => Saved::No,
+        match self.open.take() {
+            Some((_, path)) if self.written < self.seen => Saved::Beginning(path, self.written),
+            Some((_, path)) => Saved::Whole(path, self.written),
+            None => Saved::No,
         }
     }
 
@@ -100,13 +95,15 @@ impl OutputFile {
 
     fn try_write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.open.is_none() {
-            self.state.prune(KIND, self.limits.keep_files_for, self.limits.keep_files_size)?;
+            self.state.prune(KIND, self.limits.keep_files_for, self.limits.keep_files_size);
             self.open = Some(self.state.create_file(KIND)?);
         }
         let Some((file, _)) = &mut self.open else { return Ok(()) };
         let held = std::mem::take(&mut self.held);
+        // Beyond the host's own limit the kernel would kill the host.
+        let most = self.limits.file_size.min(getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX));
         for bytes in [held.as_slice(), bytes] {
-            let room = usize::try_from(self.limits.file_size - self.written).unwrap_or(usize::MAX);
+            let room = usize::try_from(most.saturating_sub(self.written)).unwrap_or(usize::MAX);
             let taken = &bytes[..bytes.len().min(room)];
             file.write_all(taken)?;
             self.written += taken.len() as u64;
@@ -115,16 +112,20 @@ impl OutputFile {
     }
 }
 
-fn remove(open: Option<(File, PathBuf)>) {
-    if let Some((_, path)) = open {
-        let _ = fs::remove_file(path);
+/// What was not handed over is not needed, or nobody waits for it.
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let Some((_, path)) = self.open.take() {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
 impl Saved {
-    pub(super) fn into_path(self) -> Option<PathBuf> {
+    /// Where it is, and how many bytes.
+    pub(super) fn into_file(self) -> Option<(PathBuf, u64)> {
         match self {
-            Self::Whole(path) | Self::Beginning(path, _) => Some(path),
+            Self::Whole(path, bytes) | Self::Beginning(path, bytes) => Some((path, bytes)),
             Self::Failed(_) | Self::No => None,
         }
     }
@@ -133,7 +134,7 @@ impl Saved {
 impl fmt::Display for Saved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Whole(path) => write!(f, "the whole output is in {}", path.display()),
+            Self::Whole(path, _) => write!(f, "the whole output is in {}", path.display()),
             Self::Beginning(path, bytes) => write!(f, "the first {bytes} bytes are in {}", path.display()),
             Self::Failed(error) => write!(f, "the whole output could not be kept: {error}"),
             Self::No => f.write_str("the rest was not kept"),

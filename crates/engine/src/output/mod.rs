@@ -119,7 +119,8 @@ pub(crate) struct Capture {
 #[derive(Debug)]
 pub(crate) struct Captured {
     pub(crate) output: Output,
-    pub(crate) file: Option<PathBuf>,
+    /// Where all of it is, and how many bytes are there.
+    pub(crate) file: Option<(PathBuf, u64)>,
 }
 
 #[derive(Debug)]
@@ -159,7 +160,7 @@ impl Capture {
             Streams::Separate => Output::Separate { stdout: first, stderr: second },
             Streams::Combined => Output::Combined(first),
         };
-        Captured { output, file: saved.into_path() }
+        Captured { output, file: saved.into_file() }
     }
 }
 
@@ -175,7 +176,9 @@ impl Reading {
 
     fn into_text(self, saved: &Saved) -> Text {
         let bytes = self.bytes;
-        let (text, cut) = self.window.finish(|cut| format!("[... {cut} characters cut; {saved} ...]"));
+        let marker =
+            |cut| format!("[... {cut} character{} cut; {saved} ...]", if cut == 1 { "" } else { "s" });
+        let (text, cut) = self.window.finish(marker);
         Text { text, bytes, cut }
     }
 }

@@ -34,12 +34,13 @@ impl StateDir {
         Ok((file, path))
     }
 
-    /// Removes the files of a kind that are older than `age`, and the oldest beyond `size` bytes in all.
-    pub(crate) fn prune(&self, kind: &str, age: Duration, size: u64) -> io::Result<()> {
+    /// Removes the files of a kind that are older than `age`, and the oldest beyond `size` bytes in all. Others may do
+    /// so at the same time, and what cannot be removed is no reason to lose output.
+    pub(crate) fn prune(&self, kind: &str, age: Duration, size: u64) {
         /// Never a file that a running command may still write.
         const YOUNG: Duration = Duration::from_secs(60 * 60);
         let mut files = vec![];
-        for entry in fs::read_dir(self.folder(kind)?)?.flatten() {
+        for entry in fs::read_dir(self.path.join(kind)).into_iter().flatten().flatten() {
             let Ok(metadata) = entry.metadata() else { continue };
             let old = metadata.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
             files.push((old, metadata.len(), entry.path()));
@@ -49,10 +50,9 @@ impl StateDir {
         for (old, bytes, path) in files {
             total += bytes;
             if old > YOUNG && (old > age || total > size) {
-                fs::remove_file(path)?;
+                let _ = fs::remove_file(path);
             }
         }
-        Ok(())
     }
 
     fn folder(&self, kind: &str) -> io::Result<PathBuf> {
@@ -61,13 +61,16 @@ impl StateDir {
         // In a shared place somebody else may have made it first, to read or to redirect what we write.
         for dir in [&self.path, &folder] {
             let metadata = fs::symlink_metadata(dir)?;
-            let ours = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
-            if !ours || metadata.mode() & 0o022 != 0 {
-                return Err(io::Error::new(
-                    io::ErrorKind::PermissionDenied,
-                    format!("{} must be a directory that only you can write to", dir.display()),
-                ));
-            }
+            let problem = match metadata {
+                _ if !metadata.is_dir() => "is not a directory; a link to one is not accepted",
+                _ if metadata.uid() != rustix::process::geteuid().as_raw() => "belongs to another user",
+                _ if metadata.mode() & 0o022 != 0 => "can be written to by others",
+                _ => continue,
+            };
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!("{} {problem}", dir.display()),
+            ));
         }
         Ok(folder)
     }
@@ -96,7 +99,7 @@ mod tests {
         fs::create_dir(&shared).unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
         let error = StateDir::new(Some(shared)).create_file("output").unwrap_err();
-        assert!(error.to_string().ends_with("must be a directory that only you can write to"), "{error}");
+        assert!(error.to_string().ends_with("can be written to by others"), "{error}");
     }
 
     #[test]
@@ -121,11 +124,11 @@ mod tests {
         };
         let (young, recent, older, ancient) = (hours_old(0), hours_old(2), hours_old(3), hours_old(100));
         let day = Duration::from_secs(24 * 3600);
-        state.prune("output", day, 1 << 20).unwrap();
+        state.prune("output", day, 1 << 20);
         assert_eq!([&young, &recent, &older, &ancient].map(|p| p.exists()), [true, true, true, false]);
-        state.prune("output", day, 2500).unwrap();
+        state.prune("output", day, 2500);
         assert_eq!([&young, &recent, &older].map(|p| p.exists()), [true, true, false]);
-        state.prune("output", Duration::ZERO, 0).unwrap();
+        state.prune("output", Duration::ZERO, 0);
         assert_eq!([&young, &recent].map(|p| p.exists()), [true, false]);
     }
 }

@@ -62,7 +62,7 @@ impl Window {
     }
 
     fn push_to_tail(&mut self, piece: Piece<'_>) {
-        let enough = self.tail_limit * LONGEST_CHAR;
+        let enough = self.tail_limit.saturating_mul(LONGEST_CHAR);
         let end = piece.last_bytes(enough).bytes();
         if piece.bytes().len() >= enough {
             self.tail.clear();

@@ -18,12 +18,14 @@ async fn started_output_ended_in_this_order() {
     while let Some(event) = events.recv().await {
         seen.push(match event {
             Event::Started { operation_id, command, pid, .. } => {
-                assert_eq!((operation_id.as_str(), pid), ("op-1", outcome.pid));
+                assert_eq!((&*operation_id, pid), ("op-1", outcome.pid));
                 format!("started {command}")
             }
-            Event::Output { stream, bytes } => format!("{stream:?} {}", String::from_utf8(bytes).unwrap()),
-            Event::Ended(outcome) => format!("ended {}", outcome.status),
-            other => panic!("{other:?}"),
+            Event::Output { stream, bytes, .. } => {
+                format!("{stream:?} {}", String::from_utf8(bytes).unwrap())
+            }
+            Event::Ended { outcome, .. } => format!("ended {}", outcome.status),
+            Event::Lost { .. } => panic!("it ended"),
         });
     }
     assert_eq!(
@@ -45,7 +47,7 @@ async fn a_slow_observer_gets_every_byte_and_the_deadline_holds() {
     drop(context);
     let mut seen = 0;
     while let Some(event) = events.recv().await {
-        if let Event::Output { stream, bytes } = event {
+        if let Event::Output { stream, bytes, .. } = event {
             assert_eq!(stream, Stream::Output);
             seen += bytes.len() as u64;
         }
@@ -63,4 +65,28 @@ async fn an_observer_that_goes_away_does_not_matter() {
     let context = world.context().events(sender);
     let outcome = world.engine.run(Request::new("seq 1 2000000"), &context).await.unwrap();
     assert!(outcome.success());
+}
+
+#[tokio::test]
+async fn one_that_is_dropped_is_told_to_be_lost() {
+    let world = World::new();
+    let (sender, mut events) = Events::channel();
+    let context = world.context().events(sender);
+    let run = world.engine.run(Request::new("sleep 1000"), &context);
+    assert!(tokio::time::timeout(Duration::from_millis(100), run).await.is_err());
+    assert!(matches!(events.recv().await, Some(Event::Started { .. })));
+    assert!(matches!(events.recv().await, Some(Event::Lost { .. })));
+}
+
+#[tokio::test]
+async fn several_observers_all_see_everything() {
+    let world = World::new();
+    let ((one, mut first), (two, mut second)) = (Events::channel(), Events::channel());
+    let context = world.context().events(one).events(two);
+    world.engine.run(Request::new("echo hi"), &context).await.unwrap();
+    for events in [&mut first, &mut second] {
+        assert!(matches!(events.recv().await, Some(Event::Started { .. })));
+        assert!(matches!(events.recv().await, Some(Event::Output { .. })));
+        assert!(matches!(events.recv().await, Some(Event::Ended { .. })));
+    }
 }

@@ -27,8 +27,11 @@ impl Cgroups {
     /// One for a command, or none where this host lets us make none that can be killed as a whole.
     pub(super) fn lease(self: &Arc<Self>) -> Option<Lease> {
         let own = self.own.get_or_init(|| self.find_own()).as_ref()?;
-        let idle = self.idle().pop();
-        let cgroup = idle.or_else(|| Cgroup::create(own))?;
+        // Looked at now and not when it was given back: meanwhile somebody may have frozen it.
+        let mut idle = self.idle();
+        let reused = std::iter::from_fn(|| idle.pop()).find(Cgroup::is_as_new);
+        drop(idle);
+        let cgroup = reused.or_else(|| Cgroup::create(own))?;
         Some(Lease { cgroup: Some(cgroup), home: Arc::clone(self) })
     }
 
@@ -36,11 +39,8 @@ impl Cgroups {
     fn find_own(&self) -> Option<PathBuf> {
         let own = own_directory()?;
         let first = Cgroup::create(&own)?;
-        let can_kill = first.path.join("cgroup.kill").exists();
-        can_kill.then(|| {
-            self.idle().push(first);
-            own
-        })
+        self.idle().push(first);
+        Some(own)
     }
 
     /// A host that was killed could not remove its groups. Empty ones go; the kernel keeps the others.
@@ -83,7 +83,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let Some(cgroup) = self.cgroup.take() else { return };
         let mut idle = self.home.idle();
-        if idle.len() < MOST_IDLE && cgroup.is_as_new() {
+        if idle.len() < MOST_IDLE && cgroup.is_as_new() && cgroup.has_no_limits() {
             idle.push(cgroup);
         }
     }
@@ -93,8 +93,9 @@ impl Drop for Lease {
 #[derive(Debug)]
 pub(super) struct Cgroup {
     dir: OwnedFd,
-    /// Kept open, so that looking costs one call and no descriptor.
+    /// Kept open, so that looking and killing cost one call, and work when no descriptor is left.
     events: File,
+    kill: File,
     path: PathBuf,
 }
 
@@ -109,8 +110,10 @@ impl Cgroup {
 
     fn open(path: &Path) -> io::Result<Self> {
         let dir = openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let events = openat(&dir, "cgroup.events", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { dir, events: events.into(), path: path.to_owned() })
+        let open = |name, flags| openat(&dir, name, flags | OFlags::CLOEXEC, Mode::empty()).map(File::from);
+        let events = open("cgroup.events", OFlags::RDONLY)?;
+        let kill = open("cgroup.kill", OFlags::WRONLY)?;
+        Ok(Self { dir, events, kill, path: path.to_owned() })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -124,16 +127,24 @@ impl Cgroup {
         Ok(!text[..count].starts_with(b"populated 0"))
     }
 
-    /// Whether another command can have it: nobody is in it, and nothing was made beneath it.
+    /// Whether nobody is in it, nothing was made beneath it and it is not frozen.
     fn is_as_new(&self) -> bool {
+        let mut text = [0; 64];
+        let events = self.events.read_at(&mut text, 0).map(|count| &text[..count]);
         let links = rustix::fs::fstat(&self.dir).map(|stat| stat.st_nlink);
-        links == Ok(2) && self.is_populated().is_ok_and(|populated| !populated)
+        links == Ok(2) && events.is_ok_and(|events| events == b"populated 0\nfrozen 0\n")
+    }
+
+    /// Whether a privileged command could have left no limit in it for the next one: no controller is on.
+    fn has_no_limits(&self) -> bool {
+        let controllers =
+            openat(&self.dir, "cgroup.controllers", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        controllers.is_ok_and(|file| rustix::io::read(file, &mut [0; 8]).is_ok_and(|count| count <= 1))
     }
 
     /// Kills all of them at once, those being born included.
     pub(super) fn kill(&self) -> io::Result<()> {
-        let file = openat(&self.dir, "cgroup.kill", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-        rustix::io::write(file, b"1")?;
+        rustix::io::write(&self.kill, b"1")?;
         Ok(())
     }
 
@@ -141,7 +152,12 @@ impl Cgroup {
     pub(super) fn pids(&self) -> io::Result<Vec<i32>> {
         let mut pids = vec![];
         for group in groups_beneath(&self.path)? {
-            match fs::read_to_string(group.join("cgroup.procs")) {
+            let listed = fs::read_to_string(group.join("cgroup.procs")).or_else(|error| match error.kind() {
+                // A threaded group lists threads only.
+                io::ErrorKind::Unsupported => fs::read_to_string(group.join("cgroup.threads")),
+                _ => Err(error),
+            });
+            match listed {
                 Ok(text) => pids.extend(text.lines().filter_map(|pid| pid.parse::<i32>().ok())),
                 // Removed between being listed and being read: it was empty.
                 Err(error) if is_gone(&error) => {}

@@ -5,12 +5,13 @@
 //! and may only make system calls. See `exec.rs`.
 #![expect(unsafe_code, reason = "creating a process that shares memory has no safe interface")]
 
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, WaitOptions};
 
 use super::exec::{Failure, Image, become_program};
 
@@ -22,8 +23,11 @@ pub(super) type Started = (io::Result<(Pid, OwnedFd)>, Option<Failure>);
 /// Where `clone3` is refused, as container filters do with ENOSYS or EPERM, the older `clone` is used;
 /// it cannot place a child in a control group, so with one given the refusal is returned.
 pub(super) fn start(mut image: Image, cgroup: Option<BorrowedFd<'_>>) -> Started {
-    let born = STACK.with(|stack| {
-        let stack = stack.as_ref().map_err(|errno| io::Error::from(*errno))?;
+    let born = STACK.with_borrow_mut(|stack| {
+        let stack = match stack {
+            Some(stack) => stack,
+            None => stack.insert(Stack::new()?),
+        };
         let _blocked = SignalsBlocked::new();
         match by_clone3(stack, &raw mut image, cgroup) {
             Err(error) if cgroup.is_none() && is_refusal(&error) => by_clone(stack, &raw mut image),
@@ -35,7 +39,7 @@ pub(super) fn start(mut image: Image, cgroup: Option<BorrowedFd<'_>>) -> Started
 
 thread_local! {
     /// The child's stack. Free again when `start` returns, so a thread needs only one.
-    static STACK: rustix::io::Result<Stack> = Stack::new();
+    static STACK: RefCell<Option<Stack>> = const { RefCell::new(None) };
 }
 
 fn is_refusal(error: &io::Error) -> bool {
@@ -45,25 +49,28 @@ fn is_refusal(error: &io::Error) -> bool {
 /// Memory for the child to run on, with its lowest part closed.
 struct Stack {
     base: *mut libc::c_void,
+    size: usize,
 }
 
 impl Stack {
-    const SIZE: usize = 64 * 1024;
-    const GUARD: usize = 4096 * 4;
+    const USABLE: usize = 64 * 1024;
 
     fn new() -> rustix::io::Result<Self> {
+        // One page, whatever its size here: protection is by whole pages.
+        let guard = rustix::param::page_size();
+        let size = guard + Self::USABLE;
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::STACK);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches nothing that exists.
-        let base = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), Self::SIZE, protection, flags)? };
-        let stack = Self { base };
+        let base = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), size, protection, flags)? };
+        let stack = Self { base, size };
         // SAFETY: the range is the start of the mapping just made; nothing refers to it yet.
-        unsafe { rustix::mm::mprotect(base, Self::GUARD, MprotectFlags::empty())? };
+        unsafe { rustix::mm::mprotect(base, guard, MprotectFlags::empty())? };
         Ok(stack)
     }
 
     /// One past the highest byte; page-aligned, hence aligned for any ABI.
     fn top(&self) -> *mut libc::c_void {
-        self.base.wrapping_byte_add(Self::SIZE)
+        self.base.wrapping_byte_add(self.size)
     }
 }
 
@@ -71,7 +78,7 @@ impl Drop for Stack {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and the child that ran on it has left our memory: CLONE_VFORK
         // returns only after it became the program or exited.
-        let unmapped = unsafe { rustix::mm::munmap(self.base, Self::SIZE) };
+        let unmapped = unsafe { rustix::mm::munmap(self.base, self.size) };
         debug_assert!(unmapped.is_ok(), "our own mapping can be removed");
     }
 }
@@ -141,7 +148,7 @@ fn by_clone3(stack: &Stack, image: *mut Image, cgroup: Option<BorrowedFd<'_>>) -
         pidfd: (&raw mut pidfd) as u64,
         exit_signal: u64::from(libc::SIGCHLD.cast_unsigned()),
         stack: stack.base as u64,
-        stack_size: Stack::SIZE as u64,
+        stack_size: stack.size as u64,
         ..CloneArgs::default()
     };
     let mut size = VERSION_1;
@@ -156,7 +163,7 @@ fn by_clone3(stack: &Stack, image: *mut Image, cgroup: Option<BorrowedFd<'_>>) -
     if result < 0 {
         return Err(io::Error::from_raw_os_error(i32::try_from(-result).unwrap_or(libc::EINVAL)));
     }
-    Ok((process_id(i32::try_from(result).unwrap_or(0)), own(pidfd)))
+    own(i32::try_from(result).unwrap_or(0), pidfd)
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -175,16 +182,19 @@ fn by_clone(stack: &Stack, image: *mut Image) -> io::Result<(Pid, OwnedFd)> {
     if pid < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok((process_id(pid), own(pidfd)))
+    own(pid, pidfd)
 }
 
-fn process_id(raw: i32) -> Pid {
-    Pid::from_raw(raw).expect("the kernel answers the parent with a positive id")
-}
-
-fn own(pidfd: libc::c_int) -> OwnedFd {
+/// What the kernel made. Before Linux 5.2 the old call ignores the wish for a descriptor; then there is no way to go on.
+fn own(pid: i32, pidfd: libc::c_int) -> io::Result<(Pid, OwnedFd)> {
+    let pid = Pid::from_raw(pid).expect("the kernel answers the parent with a positive id");
+    if pidfd < 0 {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+        let _ = rustix::process::waitpid(Some(pid), WaitOptions::empty());
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "Linux 5.2 or newer is needed"));
+    }
     // SAFETY: the kernel has just opened this descriptor for us and nobody else knows it.
-    unsafe { OwnedFd::from_raw_fd(pidfd) }
+    Ok((pid, unsafe { OwnedFd::from_raw_fd(pidfd) }))
 }
 
 /// The `clone3` system call; the child calls `entry(image)` on its own stack and never returns.

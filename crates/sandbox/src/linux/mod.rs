@@ -4,13 +4,14 @@ mod cgroup;
 mod clone;
 mod exec;
 mod mark;
+mod orphans;
 mod processes;
 mod tag;
 mod tree;
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
 
@@ -21,12 +22,14 @@ use crate::spec::{Prepared, SpawnError, Step};
 use cgroup::Cgroups;
 use exec::Image;
 use mark::Mark;
+use orphans::Orphans;
 pub use tree::Tree;
 
 /// Starts children, and keeps what can serve more than one of them.
 #[derive(Debug, Default)]
 pub struct Sandbox {
     cgroups: Arc<Cgroups>,
+    orphans: Option<Orphans>,
 }
 
 impl Sandbox {
@@ -34,6 +37,13 @@ impl Sandbox {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// One for a program that exists to run one command at a time: it becomes the parent of all orphans, so that none
+    /// gets away or stays a zombie. Not for a host with other children, or with several commands at once.
+    #[must_use]
+    pub fn adopting_orphans() -> Self {
+        Self { orphans: Orphans::adopt(), ..Self::default() }
     }
 
     /// Starts a child, and returns once it has become the program or has said why it cannot.
@@ -66,7 +76,7 @@ impl Sandbox {
             (born, failure) = clone::start(image(&mark), None);
         }
         let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;
-        let mut child = Child::new(pid, pidfd, Tree::new(pid, mark));
+        let mut child = Child::new(pid, pidfd, Tree::new(pid, mark, self.orphans));
         if let Some(failure) = failure {
             // It has exited already; unreaped it would stay a zombie.
             let _ = child.wait();
@@ -100,9 +110,19 @@ impl<'a> Above<'a> {
     }
 }
 
-/// Opens a directory to become the working directory. Reading its entries need not be allowed.
-pub fn open_directory(path: &Path) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+/// Opens a directory to become the working directory, and tells where it really is. Reading it need not be allowed.
+///
+/// The kernel is asked for the path of what was opened, so no link can be turned in between.
+pub fn open_directory(path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let fd = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let real = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+    let real = real.or_else(|_| path.canonicalize())?;
+    // It may have been removed since, and be called "/gone (deleted)".
+    let (opened, named) = (rustix::fs::fstat(&fd)?, rustix::fs::stat(&real)?);
+    if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok((fd, real))
 }
 
 fn pointers(strings: &[std::ffi::CString]) -> Vec<*const libc::c_char> {

@@ -5,6 +5,9 @@ use std::fs;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use rustix::process::{Pid, test_kill_process};
 
 use super::tag::RESOURCE;
 
@@ -19,13 +22,29 @@ pub(super) struct Stat {
     pub(super) alive: bool,
 }
 
-/// Every process there is, lowest id first.
+/// Whether `/proc` shows the processes that our ids mean, and not those of another namespace.
+fn is_ours() -> bool {
+    static OURS: LazyLock<bool> = LazyLock::new(|| {
+        let own = fs::read_link("/proc/self").ok();
+        own.is_some_and(|own| own.as_os_str() == std::process::id().to_string().as_str())
+    });
+    *OURS
+}
+
+/// Every process there is, lowest id first; none if that cannot be told.
 pub(super) fn pids() -> io::Result<Vec<i32>> {
+    if !is_ours() {
+        return Ok(vec![]);
+    }
     let entries = fs::read_dir("/proc")?.flatten();
     Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 pub(super) fn stat(pid: i32) -> Option<Stat> {
+    if !is_ours() {
+        let alive = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+        return alive.then_some(Stat { parent: 0, group: 0, session: 0, born: 0, alive });
+    }
     parse_stat(&read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -57,6 +76,9 @@ fn parse_stat(text: &str) -> Option<Stat> {
 /// The command line, or the name in brackets where there is none.
 pub(super) fn command(pid: i32) -> String {
     const LONGEST: usize = 200;
+    if !is_ours() {
+        return "[unknown]".to_owned();
+    }
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let arguments = arguments.strip_suffix(b"\0").unwrap_or(&arguments);
     let line: String = String::from_utf8_lossy(arguments).replace('\0', " ").chars().take(LONGEST).collect();

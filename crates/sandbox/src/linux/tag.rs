@@ -4,7 +4,8 @@
 //! `execve`, `setsid` and re-parenting, and can be read of any process. Each command gets a value of its own.
 //!
 //! Values nest, because a command may itself run Bashtion, which can only lower the limit further: a value
-//! with `n` trailing zero bits owns the `2^n` values up to and including itself, and hands out parts of that range.
+//! with `n` trailing zero bits owns the `2^n` values up to and including itself, and hands out parts of that range. After
+//! two levels there are too few left; commands further in carry the tag of the second.
 //! A process that lowers the limit by itself sheds the tag; that is why a control group comes first.
 
 use std::hash::{BuildHasher, RandomState};
@@ -18,8 +19,8 @@ pub(super) const RESOURCE: i64 = 10;
 
 /// An unlimited caller owns the values up to this one.
 const ROOT: u64 = 1 << 62;
-/// Fewer than this many values in a range are too few to tell commands apart.
-const FEWEST: u32 = 7;
+/// With fewer than `2^16` values in a range, two commands would soon share one.
+const FEWEST_BITS: u32 = 16;
 
 /// The caller's own limit.
 pub(super) fn own_limit() -> u64 {
@@ -43,7 +44,7 @@ impl Tag {
         let limit = limit.min(ROOT);
         let zeros = limit.trailing_zeros().min(62);
         let child_zeros = zeros / 2;
-        if limit == 0 || child_zeros < FEWEST {
+        if limit == 0 || zeros - child_zeros < FEWEST_BITS {
             return None;
         }
         // An odd multiple, so that the number of trailing zeros tells the width of the range.
@@ -81,13 +82,9 @@ mod tests {
         for number in [0, 1, 7, 12_345, u64::MAX] {
             let outer = Tag::within(u64::MAX, number).unwrap();
             let inner = Tag::within(outer.value(), number / 3).unwrap();
-            let innermost = Tag::within(inner.value(), number / 5).unwrap();
-            assert!(
-                outer.covers(inner.value())
-                    && outer.covers(innermost.value())
-                    && inner.covers(innermost.value())
-            );
-            assert!(!inner.covers(outer.value()) && !innermost.covers(inner.value()));
+            assert!(outer.covers(inner.value()) && inner.covers(inner.value()));
+            assert!(!inner.covers(outer.value()));
+            assert_eq!(Tag::within(inner.value(), number), None, "a third one would not be unique");
             assert!(inner.value() < outer.value(), "a limit can only be lowered");
         }
     }

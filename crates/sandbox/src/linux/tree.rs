@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::mark::Mark;
+use super::orphans::Orphans;
 use super::processes::{self, Stat};
 use super::tag;
 use crate::Process;
@@ -22,16 +22,17 @@ pub struct Tree {
     born: u64,
     started: Instant,
     mark: Mark,
+    orphans: Option<Orphans>,
 }
 
 impl Tree {
-    pub(super) fn new(shell: Pid, mark: Mark) -> Self {
+    pub(super) fn new(shell: Pid, mark: Mark, orphans: Option<Orphans>) -> Self {
         let born = match mark {
             // Membership needs no look at ages.
             Mark::Cgroup(_) => 0,
             Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
         };
-        Self { shell, born, started: Instant::now(), mark }
+        Self { shell, born, started: Instant::now(), mark, orphans }
     }
 
     /// How descendants are told apart on this host, for logs and reports.
@@ -46,13 +47,23 @@ impl Tree {
 
     /// Whether nothing is alive. Cheap enough to ask after every command.
     pub fn is_clear(&self) -> io::Result<bool> {
+        if !self.living_orphans().is_empty() {
+            return Ok(false);
+        }
         match &self.mark {
             Mark::Cgroup(cgroup) => Ok(!cgroup.is_populated()?),
             Mark::Tag(_) | Mark::Kinship => match self.born_since() {
-                Some(mut pids) => Ok(!pids.any(|pid| self.is_tagged_and_alive(pid))),
-                None => Ok(self.living()?.is_empty()),
+                Some(last) if newcomers(raw(self.shell), last, |pid| self.is_suspect(pid)).is_empty() => {
+                    Ok(true)
+                }
+                Some(_) | None => Ok(self.living()?.is_empty()),
             },
         }
+    }
+
+    /// Reaps orphans that have come to us. Call it now and then while the command runs.
+    pub fn reap_orphans(&self) {
+        self.living_orphans();
     }
 
     /// The processes that are alive, the shell included.
@@ -80,10 +91,10 @@ impl Tree {
     pub fn kill(&self) -> io::Result<()> {
         /// Each round finds what was born in the one before; a process that forks faster is caught by the next call.
         const ROUNDS: usize = 50;
+        signal_group(self.shell, Signal::KILL);
         if let Mark::Cgroup(cgroup) = &self.mark {
             cgroup.kill()?;
         }
-        signal_group(self.shell, Signal::KILL);
         // Stopped processes cannot fork, so the set only shrinks: stop until nothing new is found, then kill.
         let mut stopped = BTreeSet::new();
         for _ in 0..ROUNDS {
@@ -99,6 +110,7 @@ impl Tree {
         for pid in stopped {
             signal_one(pid, Signal::KILL);
         }
+        self.chase();
         Ok(())
     }
 
@@ -113,12 +125,17 @@ impl Tree {
             }
             Mark::Tag(_) => {
                 // Ours have a lower limit than we have, also when they lowered it further: few need a closer look.
-                let own = tag::own_limit();
-                let lowered = |pid: &i32| processes::tag_limit(*pid).is_some_and(|limit| limit < own);
-                self.kin_among(with_stat(processes::pids()?.into_iter().filter(lowered)))
+                let listed_until = processes::last_pid().unwrap_or(i32::MAX);
+                let lowered = processes::pids()?.into_iter().filter(|pid| is_lowered(*pid));
+                let mut members = self.kin_among(with_stat(lowered));
+                let now = processes::last_pid().unwrap_or(listed_until);
+                let newer = newcomers(listed_until, now, |pid| self.is_tagged(pid));
+                members.extend(with_stat(newer.into_iter()));
+                members
             }
             Mark::Kinship => self.kin_among(with_stat(processes::pids()?.into_iter())),
         };
+        members.extend(with_stat(self.living_orphans().into_iter()));
         members.retain(|_, stat| stat.alive);
         Ok(members)
     }
@@ -151,6 +168,31 @@ impl Tree {
         }
     }
 
+    fn living_orphans(&self) -> Vec<i32> {
+        self.orphans.map(|orphans| orphans.living(self.shell)).unwrap_or_default()
+    }
+
+    /// Runs after one that forks and exits faster than lists can be made, and kills it at its next id.
+    fn chase(&self) {
+        const STEPS: usize = 2000;
+        let mut last = processes::last_pid().unwrap_or(i32::MAX);
+        for _ in 0..STEPS {
+            let now = processes::last_pid().unwrap_or(last);
+            if now == last {
+                break;
+            }
+            for pid in (last + 1..=now).take(FEW).filter(|pid| self.is_tagged(*pid)) {
+                signal_one(pid, Signal::KILL);
+            }
+            last = now;
+        }
+    }
+
+    /// Alive, and perhaps ours: a closer look will tell.
+    fn is_suspect(&self, pid: i32) -> bool {
+        is_lowered(pid) && processes::stat(pid).is_some_and(|stat| stat.alive && stat.born >= self.born)
+    }
+
     fn is_tagged(&self, pid: i32) -> bool {
         match &self.mark {
             Mark::Tag(tag) => processes::tag_limit(pid).is_some_and(|limit| tag.covers(limit)),
@@ -158,20 +200,36 @@ impl Tree {
         }
     }
 
-    fn is_tagged_and_alive(&self, pid: i32) -> bool {
-        self.is_tagged(pid) && processes::stat(pid).is_some_and(|stat| stat.alive && stat.born >= self.born)
-    }
-
-    /// The ids given out since the shell's, if tags tell ours, they are few and certainly did not go round.
-    fn born_since(&self) -> Option<RangeInclusive<i32>> {
-        const FEW: i32 = 2048;
+    /// The id given out last, if tags tell ours, few were given since the shell's and they certainly did not go round.
+    fn born_since(&self) -> Option<i32> {
         const BRIEF: Duration = Duration::from_secs(1);
         let last = processes::last_pid()?;
-        let shell = raw(self.shell);
-        let few = (shell..shell.saturating_add(FEW)).contains(&last);
-        let certain = matches!(self.mark, Mark::Tag(_)) && few && self.started.elapsed() < BRIEF;
-        certain.then(|| shell + 1..=last)
+        let few = usize::try_from(last - raw(self.shell)).is_ok_and(|count| count < FEW);
+        (matches!(self.mark, Mark::Tag(_)) && few && self.started.elapsed() < BRIEF).then_some(last)
     }
+}
+
+/// So many ids can be looked at one by one.
+const FEW: usize = 2048;
+
+/// Those that `wanted` picks among the ids given out after `last` and up to `now`, and on as long as more are given: one
+/// that forks and exits all the time is never where one has just looked.
+fn newcomers(mut last: i32, mut now: i32, wanted: impl Fn(i32) -> bool) -> Vec<i32> {
+    const LOOKS: usize = 100;
+    for _ in 0..LOOKS {
+        let found: Vec<i32> = (last + 1..=now).take(FEW).filter(|pid| wanted(*pid)).collect();
+        last = now;
+        now = processes::last_pid().unwrap_or(last);
+        if !found.is_empty() || now <= last {
+            return found;
+        }
+    }
+    vec![]
+}
+
+/// Whether it has a lower limit than we have, as all that carry a tag do.
+fn is_lowered(pid: i32) -> bool {
+    processes::tag_limit(pid).is_some_and(|limit| limit < tag::own_limit())
 }
 
 fn raw(pid: Pid) -> i32 {

@@ -25,7 +25,7 @@ fn spec(command: &str) -> (PipeReader, Spec) {
         program: "/bin/bash".into(),
         args: ["bash", "-c", command].map(OsString::from).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        cwd: open_directory(Path::new("/")).unwrap(),
+        cwd: open_directory(Path::new("/")).unwrap().0,
         stdout: write.try_clone().unwrap().into(),
         stderr: write.into(),
     };

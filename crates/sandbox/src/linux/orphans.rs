@@ -1,0 +1,43 @@
+//! Processes that lost their parents, in a program that exists to run one command at a time.
+//!
+//! As a *subreaper* such a program becomes their parent. Then none can get away unseen, by whatever means it left its
+//! session, group or control group; and none stays a zombie, as under the process 1 of many containers.
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
+
+use super::processes;
+
+/// Proof that orphans come to us, and that those that come are the command's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Orphans {
+    host: Pid,
+}
+
+impl Orphans {
+    /// None if we have children already, through `exec`: their orphans would look like the command's.
+    pub(super) fn adopt() -> Option<Self> {
+        let orphans = Self { host: getpid() };
+        if !orphans.children().is_empty() {
+            return None;
+        }
+        set_child_subreaper(Some(orphans.host)).ok()?;
+        Some(orphans)
+    }
+
+    /// Those that are alive. The others are reaped.
+    pub(super) fn living(self, shell: Pid) -> Vec<i32> {
+        let others = self.children().into_iter().filter(|pid| *pid != shell);
+        let alive = others.filter(|pid| {
+            let reaped = waitid(WaitId::Pid(*pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+            matches!(reaped, Ok(None))
+        });
+        alive.map(|pid| pid.as_raw_nonzero().get()).collect()
+    }
+
+    /// The kernel gives orphans to the first thread.
+    fn children(self) -> Vec<Pid> {
+        let first = self.host.as_raw_nonzero();
+        let list = processes::read(format!("/proc/self/task/{first}/children")).unwrap_or_default();
+        list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+    }
+}
