@@ -1,8 +1,11 @@
 //! What can be written on the command line. The comments here are the help texts.
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 use crate::commands::{completions, man, run};
+use crate::ui;
 
 /// The shell that AI agents run in.
 ///
@@ -20,4 +23,17 @@ pub(crate) enum Command {
     Run(run::Args),
     Completions(completions::Args),
     Man(man::Args),
+}
+
+/// What was typed, or the exit code after help was shown or a mistake was told.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    Cli::try_parse().map_err(|error| {
+        let mut options = std::env::args_os().take_while(|arg| arg != "--");
+        if options.any(|arg| arg == "--json" || arg == "--stream") && error.use_stderr() {
+            ui::report_usage(&error.to_string());
+        }
+        // If even this cannot be printed, the exit code is all there is.
+        let _ = error.print();
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(u8::MAX))
+    })
 }

@@ -21,6 +21,11 @@ impl CliError {
         Self { message: message.into(), causes: vec![], help: None, exit_code: FAILURE }
     }
 
+    /// Bashtion could not do its work.
+    pub(crate) fn failed(message: impl Into<String>, cause: &dyn Error) -> Self {
+        Self { exit_code: BASHTION_FAILED, ..Self::new(message).caused_by(cause) }
+    }
+
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -34,25 +39,15 @@ impl CliError {
         }
         self
     }
-
-    pub(crate) fn exit_code(mut self, code: u8) -> Self {
-        self.exit_code = code;
-        self
-    }
-}
-
-impl From<io::Error> for CliError {
-    fn from(error: io::Error) -> Self {
-        Self::new("cannot print").caused_by(&error)
-    }
 }
 
 impl From<bashtion::Error> for CliError {
     fn from(error: bashtion::Error) -> Self {
-        let mut told = Self::new(error.to_string()).exit_code(BASHTION_FAILED);
-        if let Some(source) = error.source() {
-            told = told.caused_by(source);
-        }
+        let message = error.to_string();
+        let mut told = match error.source() {
+            Some(source) => Self::failed(message, source),
+            None => Self { exit_code: BASHTION_FAILED, ..Self::new(message) },
+        };
         told.help = hint(&error);
         told
     }
@@ -61,16 +56,18 @@ impl From<bashtion::Error> for CliError {
 fn hint(error: &bashtion::Error) -> Option<String> {
     let hint = match error {
         bashtion::Error::Admit(AdmitError::EmptyCommand) => "give one in quotes: bashtion run 'echo hello'",
-        bashtion::Error::Admit(AdmitError::NulInCommand { .. }) => {
-            "write the byte as $'\\0' or use printf '\\0'"
-        }
+        bashtion::Error::Admit(AdmitError::NulInCommand { .. }) => "let the command make it: printf '\\0'",
         bashtion::Error::Admit(AdmitError::CommandTooLong { .. }) => {
             "put it into a file and run that: bashtion run 'bash ./script.sh'"
         }
         bashtion::Error::Admit(AdmitError::Cwd { .. }) => {
             "name an existing directory that you may enter with --cwd"
         }
+        bashtion::Error::Admit(AdmitError::MaxOutput { .. }) => "take the whole from the output file instead",
         bashtion::Error::Plan(PlanError::NoBash { .. }) => "install bash, or add its directory to PATH",
+        bashtion::Error::Plan(PlanError::Script { .. }) => {
+            "name a directory of your own with BASHTION_STATE_DIR"
+        }
         bashtion::Error::Launch(LaunchError::Descriptors { .. }) => {
             "run fewer commands at once, or raise the limit with `ulimit -n`"
         }

@@ -13,15 +13,24 @@ pub(crate) const BASHTION_FAILED: u8 = 125;
 /// To this the number of a signal is added.
 const SIGNAL_BASE: i32 = 128;
 const SIGINT: i32 = 2;
+/// What a writer gets whose reader has gone away.
+pub(crate) const SIGPIPE: i32 = 13;
 
 /// The command's own code where it ran to its end. `interrupted_by` is the signal that made us cancel it.
 pub(crate) fn of(outcome: &Outcome, interrupted_by: Option<i32>) -> ExitCode {
-    let code = match outcome.status {
-        Status::Exited(code) => code,
-        Status::Signaled(signal) => SIGNAL_BASE + signal.as_raw(),
-        Status::TimedOut { .. } => TIMED_OUT.into(),
-        Status::Cancelled => SIGNAL_BASE + interrupted_by.unwrap_or(SIGINT),
-        _ => BASHTION_FAILED.into(),
-    };
+    match outcome.status {
+        Status::Exited(code) => exit(code),
+        Status::Signaled(ended_by) => signal(ended_by.as_raw()),
+        Status::TimedOut { .. } => ExitCode::from(TIMED_OUT),
+        Status::Cancelled => signal(interrupted_by.unwrap_or(SIGINT)),
+    }
+}
+
+/// The code of a signal.
+pub(crate) fn signal(number: i32) -> ExitCode {
+    exit(SIGNAL_BASE + number)
+}
+
+fn exit(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }

@@ -10,5 +10,8 @@ mod ui;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    commands::dispatch(<args::Cli as clap::Parser>::parse())
+    match args::parse() {
+        Ok(cli) => commands::dispatch(cli),
+        Err(code) => code,
+    }
 }

@@ -53,4 +53,5 @@ pub use plan::PlanError;
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
 pub use settle::{Decision, Verdict};
+pub use stop::wait_for_stopping;
 pub use tokio_util::sync::CancellationToken;

@@ -1,6 +1,7 @@
 //! Ending a whole tree: SIGTERM, grace, SIGKILL, and then making sure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,8 @@ use crate::{Fate, Leftover};
 
 /// How long to keep killing what does not die, such as a process that hangs in the kernel.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(5);
+/// How often in a row nobody must be found: one that forks and exits all the time can be missed once.
+const CERTAIN: u32 = 3;
 /// How often to look.
 const SOON: Duration = Duration::from_millis(2);
 const LATER: Duration = Duration::from_millis(20);
@@ -23,6 +26,7 @@ pub(crate) struct Stop {
     names: BTreeMap<i32, String>,
     seen: BTreeMap<i32, Leftover>,
     killed: BTreeSet<i32>,
+    empty_looks: u32,
 }
 
 impl Stop {
@@ -34,6 +38,7 @@ impl Stop {
             names: BTreeMap::new(),
             seen: BTreeMap::new(),
             killed: BTreeSet::new(),
+            empty_looks: 0,
         };
         stop.look(child);
         if let Err(error) = child.tree().terminate() {
@@ -44,9 +49,13 @@ impl Stop {
 
     /// Looks, and kills when it is time. None: nothing is alive, or it cannot be killed and is reported as such.
     pub(crate) fn step(&mut self, child: &Child) -> Option<Duration> {
-        let alive = self.look(child);
-        if alive == Some(0) {
-            return None;
+        match self.look(child) {
+            Some(0) if self.empty_looks + 1 >= CERTAIN => return None,
+            Some(0) => {
+                self.empty_looks += 1;
+                return Some(SOON);
+            }
+            Some(_) | None => self.empty_looks = 0,
         }
         let elapsed = self.begun.elapsed();
         if let Some(left) = self.grace.checked_sub(elapsed).filter(|left| !left.is_zero()) {
@@ -107,7 +116,7 @@ impl Stop {
 
 /// Ends a tree that nobody waits for any more, and reaps the shell.
 pub(crate) fn in_background(child: Child, grace: Duration) {
-    let mut doomed = Doomed { child };
+    let mut doomed = Doomed::new(child);
     let end = move || doomed.end(grace);
     if let Err(error) = thread::Builder::new().name("bashtion-stop".to_owned()).spawn(end) {
         tracing::warn!(%error, "no thread to end a dropped command; it was killed without a grace period");
@@ -119,7 +128,34 @@ struct Doomed {
     child: Child,
 }
 
+/// How many there are.
+static DOOMED: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// Waits until every command whose future was dropped has been ended. For a program that is about to exit: the threads
+/// that end them would end with it.
+///
+/// ```
+/// use bashtion::{Engine, Request, ToolContext, wait_for_stopping};
+/// use std::time::Duration;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let (engine, context) = (Engine::new(), ToolContext::from_host("/tmp"));
+/// let run = engine.run(Request::new("sleep 60"), &context);
+/// assert!(tokio::time::timeout(Duration::from_millis(50), run).await.is_err());
+/// wait_for_stopping();
+/// # }
+/// ```
+pub fn wait_for_stopping() {
+    let (count, changed) = &DOOMED;
+    let count = count.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(changed.wait_while(count, |count| *count > 0));
+}
+
 impl Doomed {
+    fn new(child: Child) -> Self {
+        *DOOMED.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Self { child }
+    }
+
     fn end(&mut self, grace: Duration) {
         let mut stop = Stop::begin(&self.child, grace);
         while let Some(wait) = stop.step(&self.child) {
@@ -136,5 +172,7 @@ impl Drop for Doomed {
         if !self.child.is_reaped() {
             self.end(Duration::ZERO);
         }
+        *DOOMED.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        DOOMED.1.notify_all();
     }
 }

@@ -120,6 +120,12 @@ impl Run {
         Finished { output: child.wait_with_output().expect("it ends") }
     }
 
+    /// Does not wait; prints there.
+    #[must_use]
+    pub fn start_with_stdout(mut self, stdout: impl Into<Stdio>) -> Child {
+        self.command.stdout(stdout).spawn().expect("the program starts")
+    }
+
     /// Does not wait; standard output and standard error are piped.
     #[must_use]
     pub fn start(mut self) -> Child {

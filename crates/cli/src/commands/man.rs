@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
     };
     let mut text = vec![];
-    Man::new(page).render(&mut text)?;
+    Man::new(page).render(&mut text).map_err(|error| CliError::failed("cannot write the page", &error))?;
     if args.json {
         return ui::print_json(&serde_json::json!({ "page": String::from_utf8_lossy(&text) }));
     }

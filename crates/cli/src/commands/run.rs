@@ -1,15 +1,16 @@
 //! `bashtion run`
 
 mod interrupt;
-mod orphans;
 mod settings;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bashtion::{Engine, Outcome, ToolContext};
+use bashtion::{Engine, ToolContext};
 use clap::{ArgAction, ValueEnum};
+use rustix::io::fcntl_dupfd_cloexec;
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -66,7 +67,7 @@ pub(crate) struct Args {
 
     /// What to do with processes that outlive the shell, such as `server &`.
     ///
-    /// They are named in the result either way. Kept ones run on, but nobody reads what they print.
+    /// The result names them either way. Kept ones run on, but nobody reads what they print.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     leftovers: Leftovers,
 
@@ -103,7 +104,7 @@ Examples:
 Exit codes:
   the command's own   it ran to its end
   124                 it ran out of time
-  125                 Bashtion itself failed (no such directory, no bash); nothing was run
+  125                 Bashtion itself failed (no such directory, no bash)
   128 + n             signal n ended it, or signal n was sent to bashtion
   2                   wrong usage
 
@@ -121,35 +122,56 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    check_descriptors()?;
     let face = Face::choose(args.error_format(), args.max_output.is_some());
     let settings = Settings::new(args, face)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let interrupts = Interrupts::watch(&runtime)?;
-    orphans::adopt(&runtime)?;
-    let result = runtime.block_on(run_and_show(settings, face, &interrupts));
-    orphans::reap_all();
-    let (outcome, gone) = result?;
-    Ok(exit_code::of(&outcome, gone.or(interrupts.first())))
+    // First of all, while we have no child: from here on orphans come to us.
+    let engine = settings.engine();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CliError::failed("cannot start", &error))?;
+    let interrupts =
+        Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
+    let code = runtime.block_on(run_and_show(engine, settings, face, &interrupts));
+    // A thread that still waits for its reader is not waited for; one that still ends a command is.
+    runtime.shutdown_background();
+    bashtion::wait_for_stopping();
+    code
 }
 
-/// The outcome, and the signal that stands for a reader of ours that went away, if one did.
 async fn run_and_show(
+    engine: Engine,
     settings: Settings,
     face: Face,
     interrupts: &Interrupts,
-) -> Result<(Outcome, Option<i32>), CliError> {
-    let Settings { request, cwd, state_dir } = settings;
-    let mut engine = Engine::builder();
-    if let Some(dir) = state_dir {
-        engine = engine.state_dir(dir);
-    }
-    let context = ToolContext::from_host(cwd)
+) -> Result<ExitCode, CliError> {
+    let context = ToolContext::from_host(settings.cwd)
         .any_root()
         .cancel(interrupts.cancel.clone())
         .kill(interrupts.kill.clone());
-    let (context, screen) = face.attach(context, interrupts.cancel.clone());
-    let result = engine.build().run(request, &context).await;
+    let (context, screen) = face.attach(context, interrupts.cancel.clone())?;
+    let result = engine.run(settings.request, &context).await;
     drop(context);
-    let shown = screen.finish(result.as_ref().ok()).await;
-    Ok((result?, shown?))
+    let shown = tokio::select! {
+        shown = screen.finish(result.as_ref().ok().cloned()) => shown?,
+        signal = interrupts.patience_over() => return Ok(exit_code::signal(signal)),
+    };
+    let outcome = result?;
+    match (interrupts.first(), shown) {
+        (None, Err(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            Ok(exit_code::signal(exit_code::SIGPIPE))
+        }
+        (None, Err(error)) => Err(CliError::failed("cannot print", &error)),
+        (interrupted_by, _) => Ok(exit_code::of(&outcome, interrupted_by)),
+    }
+}
+
+/// The runtime panics where it cannot open what it needs; this says why instead.
+fn check_descriptors() -> Result<(), CliError> {
+    const NEEDED: usize = 24;
+    let spare: Result<Vec<_>, _> =
+        (0..NEEDED).map(|_| fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)).collect();
+    spare.map(drop).map_err(|error| {
+        let message = format!("no file descriptors are left: a command needs {NEEDED}");
+        CliError::failed(message, &error).help("raise the limit with `ulimit -n`")
+    })
 }

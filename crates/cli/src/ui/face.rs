@@ -1,10 +1,13 @@
 //! Which of the ways to show a run, and the thread that does it.
 
-use std::io::{self, ErrorKind, IsTerminal};
+use std::io;
+use std::thread;
 
 use bashtion::{CancellationToken, Event, Events, Outcome, ToolContext};
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
+use super::outlet::Target;
 use super::{Format, json, plain, terminal};
 use crate::error::CliError;
 
@@ -29,11 +32,9 @@ pub(crate) struct Screen {
     printer: Option<JoinHandle<io::Result<()>>>,
 }
 
-const SIGPIPE: i32 = 13;
-
 impl Face {
     pub(crate) fn choose(format: Format, wants_cut: bool) -> Self {
-        let is_terminal = io::stdout().is_terminal() && io::stderr().is_terminal();
+        let is_terminal = Target::Stdout.is_terminal() && Target::Stderr.is_terminal();
         match format {
             Format::Json => Self::Json,
             Format::JsonEvent => Self::Stream,
@@ -52,20 +53,50 @@ impl Face {
     }
 
     /// Begins to show what happens. If nobody can be shown anything any more, the command is cancelled.
-    pub(crate) fn attach(self, context: ToolContext, cancel: CancellationToken) -> (ToolContext, Screen) {
+    pub(crate) fn attach(
+        self,
+        context: ToolContext,
+        cancel: CancellationToken,
+    ) -> Result<(ToolContext, Screen), CliError> {
         let (sender, mut events) = Events::channel();
+        let cancelling = move |shown: io::Result<()>| shown.inspect_err(|_| cancel.cancel());
         let printer = match self {
-            Self::Json | Self::Cut => return (context, Screen { face: self, printer: None }),
-            Self::Stream => spawn_blocking(move || json::show(events).inspect_err(|_| cancel.cancel())),
-            Self::Terminal => spawn_blocking(move || terminal::show(events).inspect_err(|_| cancel.cancel())),
+            Self::Json | Self::Cut => return Ok((context, Screen { face: self, printer: None })),
+            Self::Stream => on_thread(move || cancelling(json::show(events)))?,
+            Self::Terminal => on_thread(move || cancelling(terminal::show(events)))?,
             Self::Raw => tokio::spawn(async move {
                 // Many commands print nothing, and then need no thread.
                 let Some(first) = first_output(&mut events).await else { return Ok(()) };
-                spawn_blocking(move || plain::show(first, events).inspect_err(|_| cancel.cancel())).await?
+                let (send, shown) = oneshot::channel();
+                let (give, work) = oneshot::channel();
+                let thread = thread::Builder::new().spawn(move || {
+                    if let Ok((first, events)) = work.blocking_recv() {
+                        let _ = send.send(plain::show(first, events));
+                    }
+                });
+                match thread {
+                    Ok(_) => {
+                        let _ = give.send((first, events));
+                        cancelling(shown.await.unwrap_or_else(|gone| Err(io::Error::other(gone))))
+                    }
+                    Err(_) => cancelling(plain::show_here(first, events).await),
+                }
             }),
         };
-        (context.events(sender), Screen { face: self, printer: Some(printer) })
+        Ok((context.events(sender), Screen { face: self, printer: Some(printer) }))
     }
+}
+
+/// Runs something that may block. It is never waited for when the program ends.
+fn on_thread(
+    work: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> Result<JoinHandle<io::Result<()>>, CliError> {
+    let (send, done) = oneshot::channel();
+    thread::Builder::new().spawn(move || send.send(work())).map_err(|error| {
+        CliError::failed("cannot start a thread to print from", &error)
+            .help("raise the limit of processes: `ulimit -u`")
+    })?;
+    Ok(tokio::spawn(async { done.await.unwrap_or_else(|gone| Err(io::Error::other(gone))) }))
 }
 
 async fn first_output(events: &mut Events) -> Option<Event> {
@@ -78,18 +109,14 @@ async fn first_output(events: &mut Events) -> Option<Event> {
 }
 
 impl Screen {
-    /// Shows the rest. Returns the number of SIGPIPE if our reader went away.
-    pub(crate) async fn finish(self, outcome: Option<&Outcome>) -> Result<Option<i32>, CliError> {
-        let shown = match (self.printer, self.face, outcome) {
-            (Some(printer), _, _) => printer.await.map_err(io::Error::other)?,
-            (None, Face::Json, Some(outcome)) => json::print_line(outcome),
-            (None, Face::Cut, Some(outcome)) => plain::print_cut(outcome),
-            (None, _, _) => Ok(()),
+    /// Shows the rest.
+    pub(crate) async fn finish(self, outcome: Option<Outcome>) -> Result<io::Result<()>, CliError> {
+        let printer = match (self.printer, self.face, outcome) {
+            (Some(printer), _, _) => printer,
+            (None, Face::Json, Some(outcome)) => on_thread(move || json::print_line(&outcome))?,
+            (None, Face::Cut, Some(outcome)) => on_thread(move || plain::print_cut(&outcome))?,
+            (None, _, _) => return Ok(Ok(())),
         };
-        match shown {
-            Ok(()) => Ok(None),
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Some(SIGPIPE)),
-            Err(error) => Err(error.into()),
-        }
+        Ok(printer.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked))))
     }
 }

@@ -1,10 +1,12 @@
 //! For programs: JSON, one value per line.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
 
 use bashtion::{Decoder, Event, Events, Outcome, Stream};
 use serde::Serialize;
+
+use super::outlet::Target;
 
 /// One line for each event.
 pub(super) fn show(mut events: Events) -> io::Result<()> {
@@ -19,16 +21,17 @@ pub(super) fn show(mut events: Events) -> io::Result<()> {
                 pid,
                 pgid: pid,
             })?,
-            Event::Output { stream, bytes } => {
+            Event::Output { stream, bytes, .. } => {
                 let mut text = String::new();
                 decoders.of(stream).push(&bytes, |decoded| text.push_str(decoded));
                 print_line(&Line::Output { stream, text: &text, bytes: bytes.len() })?;
             }
-            Event::Ended(outcome) => {
+            Event::Ended { outcome, .. } => {
                 decoders.finish()?;
                 print_line(&Line::Ended { outcome: &outcome })?;
             }
-            _ => {}
+            // The error that follows says more.
+            Event::Lost { .. } => {}
         }
     }
     Ok(())
@@ -57,19 +60,21 @@ enum Line<'a> {
 struct Decoders {
     stdout: Decoder,
     stderr: Decoder,
+    output: Decoder,
 }
 
 impl Decoders {
     fn of(&mut self, stream: Stream) -> &mut Decoder {
         match stream {
-            Stream::Stdout | Stream::Output => &mut self.stdout,
+            Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
+            Stream::Output => &mut self.output,
         }
     }
 
     /// Half a character at the very end is output too.
     fn finish(&mut self) -> io::Result<()> {
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in [Stream::Stdout, Stream::Stderr, Stream::Output] {
             let mut rest = String::new();
             self.of(stream).finish(|decoded| rest.push_str(decoded));
             if !rest.is_empty() {
@@ -83,7 +88,5 @@ impl Decoders {
 pub(super) fn print_line(value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value).map_err(io::Error::other)?;
     line.push(b'\n');
-    let mut out = io::stdout().lock();
-    out.write_all(&line)?;
-    out.flush()
+    Target::Stdout.write(&line)
 }

@@ -2,17 +2,18 @@
 
 mod face;
 mod json;
+mod outlet;
 mod plain;
 mod sanitize;
 mod terminal;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use crate::error::CliError;
 pub(crate) use face::Face;
+use outlet::Target;
 
 /// How to speak to whoever called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,15 +24,13 @@ pub(crate) enum Format {
 }
 
 pub(crate) fn print(bytes: &[u8]) -> Result<ExitCode, CliError> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush())?;
+    Target::Stdout.write(bytes).map_err(|error| CliError::new("cannot print").caused_by(&error))?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn print_json(value: &impl Serialize) -> Result<ExitCode, CliError> {
-    let mut line = serde_json::to_vec(value).map_err(io::Error::other)?;
-    line.push(b'\n');
-    print(&line)
+    json::print_line(value).map_err(|error| CliError::new("cannot print").caused_by(&error))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Tells an error on standard error, and to programs as JSON on standard output too.
@@ -44,7 +43,7 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
         text += &format!("help: {}\n", sanitize::text(help));
     }
     // If even this cannot be printed, the exit code is all there is.
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = Target::Stderr.write(text.as_bytes());
     let told = serde_json::json!({ "message": error.message, "causes": error.causes, "help": error.help });
     let _ = match format {
         Format::Text => Ok(ExitCode::SUCCESS),
@@ -52,4 +51,11 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
         Format::JsonEvent => print_json(&serde_json::json!({ "event": "error", "error": told })),
     };
     ExitCode::from(error.exit_code)
+}
+
+/// The same for what was typed wrong, which is told on standard error already.
+pub(crate) fn report_usage(message: &str) {
+    let first = message.split("\n\n").next().unwrap_or_default();
+    let told = serde_json::json!({ "message": first.trim_start_matches("error: ") });
+    let _ = print_json(&serde_json::json!({ "error": told }));
 }

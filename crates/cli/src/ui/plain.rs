@@ -1,31 +1,59 @@
 //! The command's output and nothing else.
 
-use std::io::{self, Write};
+use std::io;
 
 use bashtion::{Event, Events, Outcome, Stream};
 
+use super::outlet::{Outlet, Target};
+
 /// Each byte to where the command wrote it, as it comes.
 pub(super) fn show(first: Event, mut events: Events) -> io::Result<()> {
-    let mut next = Some(first);
-    while let Some(event) = next {
-        if let Event::Output { stream, bytes } = event {
-            match stream {
-                Stream::Stdout | Stream::Output => write(&mut io::stdout().lock(), &bytes)?,
-                Stream::Stderr => write(&mut io::stderr().lock(), &bytes)?,
-            }
-        }
-        next = events.blocking_recv();
+    let mut outlets = Outlets::new();
+    outlets.print(first)?;
+    while let Some(event) = events.blocking_recv() {
+        outlets.print(event)?;
     }
-    Ok(())
+    outlets.finish()
+}
+
+/// The same on the runtime's own thread, for hosts that allow no other.
+pub(super) async fn show_here(first: Event, mut events: Events) -> io::Result<()> {
+    let mut outlets = Outlets::new();
+    outlets.print(first)?;
+    while let Some(event) = events.recv().await {
+        outlets.print(event)?;
+    }
+    outlets.finish()
 }
 
 /// The readable text, with the middle cut.
 pub(super) fn print_cut(outcome: &Outcome) -> io::Result<()> {
-    write(&mut io::stdout().lock(), outcome.output.stdout().as_bytes())?;
-    write(&mut io::stderr().lock(), outcome.output.stderr().as_bytes())
+    let mut outlets = Outlets::new();
+    outlets.stdout.write(outcome.output.stdout().as_bytes())?;
+    outlets.stderr.write(outcome.output.stderr().as_bytes())?;
+    outlets.finish()
 }
 
-fn write(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    out.write_all(bytes)?;
-    out.flush()
+struct Outlets {
+    stdout: Outlet,
+    stderr: Outlet,
+}
+
+impl Outlets {
+    fn new() -> Self {
+        Self { stdout: Outlet::new(Target::Stdout), stderr: Outlet::new(Target::Stderr) }
+    }
+
+    fn print(&mut self, event: Event) -> io::Result<()> {
+        match event {
+            Event::Output { stream: Stream::Stdout | Stream::Output, bytes, .. } => self.stdout.write(&bytes),
+            Event::Output { stream: Stream::Stderr, bytes, .. } => self.stderr.write(&bytes),
+            Event::Started { .. } | Event::Ended { .. } | Event::Lost { .. } => Ok(()),
+        }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.stdout.finish()?;
+        self.stderr.finish()
+    }
 }

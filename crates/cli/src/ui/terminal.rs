@@ -1,12 +1,13 @@
 //! For a person at a terminal: output as it comes, a spinner in silence, a closing line.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use bashtion::{Decoder, Event, Events, Fate, Outcome, Status};
 use tokio::time::timeout;
 
+use super::outlet::Target;
 use super::sanitize::{self, Sanitizer};
 
 pub(super) fn show(events: Events) -> io::Result<()> {
@@ -52,9 +53,9 @@ impl Screen {
                     let safe = self.sanitizer.push(&text);
                     self.print(&safe)?;
                 }
-                Some(Event::Ended(outcome)) => self.close(&outcome)?,
-                Some(_) => {}
-                None => return self.spinner.clear(),
+                Some(Event::Ended { outcome, .. }) => self.close(&outcome)?,
+                Some(Event::Started { .. }) => {}
+                Some(Event::Lost { .. }) | None => return self.spinner.clear(),
             }
         }
     }
@@ -65,9 +66,7 @@ impl Screen {
         }
         self.spinner.clear()?;
         self.at_line_start = text.ends_with('\n');
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
+        Target::Stdout.write(text.as_bytes())
     }
 
     fn close(&mut self, outcome: &Outcome) -> io::Result<()> {
@@ -94,9 +93,7 @@ impl Screen {
             };
             closing += &format!("  {what}: {} {}\n", leftover.pid, sanitize::text(&leftover.command));
         }
-        let mut err = io::stderr().lock();
-        err.write_all(closing.as_bytes())?;
-        err.flush()
+        Target::Stderr.write(closing.as_bytes())
     }
 }
 
@@ -106,7 +103,7 @@ fn closing_line(outcome: &Outcome) -> (AnsiColor, String) {
         Status::Exited(0) => (AnsiColor::Green, format!("✓ {took}")),
         Status::Exited(code) => (AnsiColor::Red, format!("exit {code} ({took})")),
         Status::TimedOut { .. } => (AnsiColor::Red, outcome.status.to_string()),
-        status => (AnsiColor::Red, format!("{status} ({took})")),
+        Status::Signaled(_) | Status::Cancelled => (AnsiColor::Red, format!("{} ({took})", outcome.status)),
     }
 }
 
@@ -133,17 +130,14 @@ impl Spinner {
         }
         let turns = usize::try_from(elapsed.as_millis() / Self::TICK.as_millis()).unwrap_or(0);
         self.shown = true;
-        let mut err = io::stderr().lock();
-        write!(err, "\r{} {}s\x1b[K", FRAMES[turns % FRAMES.len()], elapsed.as_secs())?;
-        err.flush()
+        let frame = format!("\r{} {}s\x1b[K", FRAMES[turns % FRAMES.len()], elapsed.as_secs());
+        Target::Stderr.write(frame.as_bytes())
     }
 
     fn clear(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.shown) {
             return Ok(());
         }
-        let mut err = io::stderr().lock();
-        err.write_all(b"\r\x1b[K")?;
-        err.flush()
+        Target::Stderr.write(b"\r\x1b[K")
     }
 }

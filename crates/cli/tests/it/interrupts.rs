@@ -16,7 +16,14 @@ fn send(child: &Child, signal: Signal) {
 
 #[test]
 fn the_tree_is_ended_and_the_code_says_which_signal() {
-    for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
+    for (signal, code) in [
+        (Signal::SIGINT, 130),
+        (Signal::SIGTERM, 143),
+        (Signal::SIGHUP, 129),
+        (Signal::SIGQUIT, 131),
+        (Signal::SIGUSR1, 138),
+        (Signal::SIGALRM, 142),
+    ] {
         let world = world();
         let mut child = world.run("echo up; (setsid sleep 4324.1 &); sleep 4324.1").start();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -64,4 +71,23 @@ fn nohup_means_that_a_hangup_does_not_end_it() {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!((child.wait().unwrap().code(), text.as_str()), (Some(0), "survived\n"));
+}
+
+#[test]
+fn a_reader_that_never_reads_does_not_keep_us() {
+    for options in [
+        &["--timeout", "300ms"][..],
+        &["--stream", "--timeout", "300ms"],
+        &["--json", "--max-output", "1000000", "--timeout", "300ms"],
+    ] {
+        let world = world();
+        let mut child = world.run_with(options, "yes | head -c 400000; touch up; sleep 1000").start();
+        std::thread::sleep(Duration::from_millis(800));
+        assert_eq!(child.try_wait().unwrap(), None, "it waits for its reader");
+        send(&child, Signal::SIGTERM);
+        let started = Instant::now();
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(143), "{options:?}");
+        assert!(started.elapsed() < Duration::from_secs(2));
+    }
 }

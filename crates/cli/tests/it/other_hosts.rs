@@ -55,7 +55,9 @@ fn no_bash() {
 
 #[test]
 fn orphans_are_reaped_by_us() {
-    let finished = world().run("for i in {1..50}; do (setsid true &); done; sleep 0.3; ps -eo stat=,ppid= | grep -c \"^Z.* $PPID\\$\"").finish();
+    let count = "ps -eo stat=,ppid= | grep -c \"^Z.* $PPID\\$\"";
+    let finished =
+        world().run(format!("for i in {{1..50}}; do (setsid true &); done; sleep 1.5; {count}")).finish();
     assert_eq!(finished.stdout(), "0\n", "while it runs");
     let json = world()
         .run_with(&["--json"], "setsid sleep 4325.1 & setsid sleep 4325.1 & sleep 0.1")
@@ -65,6 +67,57 @@ fn orphans_are_reaped_by_us() {
         assert_eq!(state_of(i32::try_from(leftover["pid"].as_i64().unwrap()).unwrap()), Life::Gone);
     }
     assert_eq!(json["leftovers"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn children_from_before_are_not_the_commands() {
+    let world = world();
+    let script = "sleep 4325.2 >/dev/null 2>&1 & exec \"$BASHTION\" run --json 'sleep 4325.3 & exit 3'";
+    let finished = world.program("/bin/bash").args(&["-c", script]).finish();
+    let before = living_with("sleep 4325.2");
+    assert_eq!(before.len(), 1, "it is left alone");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(before[0]), nix::sys::signal::Signal::SIGKILL).unwrap();
+    assert_eq!(finished.code(), Some(3), "{finished:?}");
+    assert_eq!(living_with("sleep 4325.3"), Vec::<i32>::new());
+}
+
+#[test]
+fn whoever_leaves_the_control_group_is_found_all_the_same() {
+    let leave =
+        "mount=$(grep -m1 ' cgroup2 ' /proc/self/mounts | cut -d' ' -f2); echo $$ > $mount/cgroup.procs";
+    let command = format!(
+        "(setsid bash -c \"{}; exec sleep 4325.4\" >/dev/null 2>&1 &); sleep 0.2; exit 3",
+        leave.replace('$', "\\$")
+    );
+    let json = world().run_with(&["--json"], command).finish().json();
+    assert_eq!((&json["exit_code"], &json["tracking"]), (&3.into(), &"cgroup".into()));
+    assert_eq!(json["leftovers"][0]["command"], "sleep 4325.4", "{json}");
+    assert_eq!(living_with("sleep 4325.4"), Vec::<i32>::new());
+}
+
+#[test]
+fn limits_of_the_caller_that_hurt() {
+    for (limit, word) in [("-n 5", "descriptors"), ("-n 9", "descriptors"), ("-n 20", "descriptors")] {
+        let finished = from_bash(&format!("ulimit {limit}; exec \"$BASHTION\" run --json true"));
+        assert_eq!(finished.code(), Some(125), "{limit}: {finished:?}");
+        assert!(finished.json()["error"]["message"].as_str().unwrap().contains(word), "{finished:?}");
+    }
+    let finished = from_bash(
+        "ulimit -f 1; exec \"$BASHTION\" run --json 'printf \"\\\\rx\"; head -c 200000 /dev/zero; exit 3'",
+    );
+    assert_eq!(finished.code(), Some(3), "the size of files: {finished:?}");
+    assert_eq!(finished.json()["stdout_bytes"], 200_002);
+    assert_eq!(finished.json()["output_file_bytes"], 1024);
+    let finished = from_bash("ulimit -f 1; \"$BASHTION\" run 'head -c 200000 /dev/zero' > file; echo $?");
+    assert_eq!(finished.stdout(), "125\n", "it cannot print there: {finished:?}");
+}
+
+#[test]
+fn a_proc_that_shows_other_processes() {
+    let script = "exec \"$BASHTION\" run --json --timeout 1s 'setsid sleep 4325.5 & sleep 4325.5'";
+    let finished = world().program("unshare").args(&["-p", "-f", "bash", "-c", script]).finish();
+    assert_eq!(finished.json()["status"], "timed_out");
+    assert_eq!(living_with("sleep 4325.5"), Vec::<i32>::new());
 }
 
 #[test]
@@ -128,5 +181,20 @@ fn an_unprivileged_user() {
     assert_eq!(json["stdout"], "65534\n");
     assert_eq!(json["status"], "timed_out");
     assert_eq!(living_with("sleep 4327.1"), Vec::<i32>::new());
+    assert_eq!(json["tracking"], "limit tag");
+
+    // What sheds the tag, and what is never where one has just looked.
+    let hopper = "perl -e 'use POSIX; while (1) { exit if fork; setsid }' >/dev/null 2>&1 &";
+    for escape in [
+        "ulimit -x 5; sleep 4327.2 >/dev/null 2>&1 &",
+        "(setsid bash -c 'ulimit -x 5; exec sleep 4327.2' &)",
+        hopper,
+    ] {
+        let json = as_nobody(&["--json", &format!("{escape}\nsleep 0.1; exit 3")]).json();
+        assert_eq!(json["exit_code"], 3);
+        assert_ne!(json["leftovers"].as_array().unwrap().len(), 0, "{escape}");
+        assert_eq!(living_with("sleep 4327.2"), Vec::<i32>::new(), "{escape}");
+        assert_eq!(living_with("while (1) { exit if fork"), Vec::<i32>::new());
+    }
     fs::remove_file(binary).unwrap();
 }

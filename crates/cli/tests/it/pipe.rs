@@ -59,3 +59,37 @@ fn a_reader_that_does_not_read_does_not_hold_up_the_deadline() {
     assert!(rest.starts_with(b"4323.1\n"));
     assert_eq!(child.wait().unwrap().code(), Some(124));
 }
+
+#[test]
+fn a_slow_reader_gets_every_byte() {
+    let world = world();
+    for options in ["", "--leftovers keep", "--combined"] {
+        let script = format!("\"$BASHTION\" run {options} 'head -c 2000000 /dev/zero' | (sleep 1; wc -c)");
+        let finished = world.program("/bin/bash").args(&["-c", &script]).finish();
+        assert_eq!(finished.stdout(), "2000000\n", "{options}");
+    }
+}
+
+#[test]
+fn a_pipe_that_does_not_block_gets_every_byte() {
+    use rustix::fs::OFlags;
+    let world = world();
+    let (mut read, write) = std::io::pipe().unwrap();
+    rustix::fs::fcntl_setfl(&write, OFlags::NONBLOCK).unwrap();
+    let mut child = world.run("head -c 1000000 /dev/zero; exit 3").start_with_stdout(write);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut bytes = vec![];
+    read.read_to_end(&mut bytes).unwrap();
+    assert_eq!((bytes.len(), child.wait().unwrap().code()), (1_000_000, Some(3)));
+}
+
+#[test]
+fn a_command_that_begins_with_a_dash_is_a_command() {
+    for command in ["-x", "+x", "--version", "-c"] {
+        let finished = world().run(command).finish();
+        assert_eq!(finished.code(), Some(127), "{command}: {finished:?}");
+    }
+    let long = format!("-n foo; : {}", "x".repeat(200_000));
+    let finished = world().bashtion().args(&["run", "-"]).finish_with_input(long.as_bytes());
+    assert!(finished.stderr().contains("-n: command not found"), "{}", finished.stderr());
+}

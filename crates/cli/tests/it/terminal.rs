@@ -81,6 +81,15 @@ fn output_cannot_drive_the_terminal() {
 }
 
 #[test]
+fn nor_when_only_one_stream_is_a_terminal_or_the_output_is_cut() {
+    let command = "printf '\\e]0;title\\a\\e[2Jx\\xc2\\x9b31m\\n'";
+    let seen = on_terminal(&world(), "2>/dev/null", command, &[]);
+    assert_eq!(seen, "␛]0;title␇␛[2Jx<U+009B>31m\n");
+    let seen = on_terminal(&world(), "--max-output 1000", command, &[]);
+    assert_eq!(seen, "x<U+009B>31m\n");
+}
+
+#[test]
 fn the_command_itself_has_no_terminal() {
     let seen = on_terminal(
         &world(),

@@ -38,3 +38,24 @@ async fn the_command_gets_a_clear_error_and_the_next_one_works() {
     setrlimit(Resource::Nofile, before).unwrap();
     assert_eq!(bashtion_testkit::zombie_children(), Vec::<i32>::new());
 }
+
+#[tokio::test]
+async fn a_tree_is_killed_without_any() {
+    let world = World::new();
+    let context = world.context();
+    let before = getrlimit(Resource::Nofile);
+    let command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
+    let run = world.engine.run(Request::new(command).timeout(std::time::Duration::from_secs(1)), &context);
+    let exhaust = async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: before.maximum }).unwrap();
+        std::iter::from_fn(|| File::open("/dev/null").ok()).collect::<Vec<File>>()
+    };
+    let (outcome, hoard) = tokio::join!(run, exhaust);
+    drop(hoard);
+    setrlimit(Resource::Nofile, before).unwrap();
+    let outcome = outcome.unwrap();
+    let pid = outcome.output.stdout().trim().parse().unwrap();
+    assert_eq!(bashtion_testkit::state_of(pid), bashtion_testkit::Life::Gone);
+    assert_eq!(outcome.exit, Some(bashtion::Exit::Signal(bashtion::Signal::KILL)));
+}

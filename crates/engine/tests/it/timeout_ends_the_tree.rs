@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bashtion::{Request, Status};
-use bashtion_testkit::{Life, in_a_thread_without_clone3, state_of};
+use bashtion_testkit::{Life, in_a_thread_without_clone3, living_with, state_of};
 
 use crate::{World, timed};
 
@@ -70,6 +70,32 @@ fn runaways_are_killed_by_tag() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(runaways_are_killed());
     });
+}
+
+#[test]
+fn one_that_forks_and_exits_all_the_time_is_caught() {
+    let hop = "perl -e 'use POSIX; $SIG{TERM} = q(IGNORE); while (1) { exit if fork; setsid }' >/dev/null 2>&1 & sleep 1000";
+    in_a_thread_without_clone3(38, || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let outcome = runtime.block_on(World::new().run(Request::new(hop).timeout(SECOND)));
+        assert_eq!(outcome.tracking, "limit tag");
+        assert!(matches!(outcome.status, Status::TimedOut { .. }));
+        assert!(outcome.killed > 0, "{outcome:?}");
+        std::thread::sleep(SECOND / 10);
+        assert_eq!(living_with("while (1) { exit if fork"), Vec::<i32>::new());
+    });
+}
+
+#[tokio::test]
+async fn a_frozen_control_group_harms_nobody() {
+    let world = World::new();
+    let freeze = "mount=$(grep -m1 ' cgroup2 ' /proc/self/mounts | cut -d' ' -f2); \
+        echo 1 > $mount$(grep ^0:: /proc/self/cgroup | cut -d: -f3)/cgroup.freeze; sleep 1000";
+    let outcome = world.run(Request::new(freeze).timeout(SECOND / 2)).await;
+    assert!(matches!(outcome.status, Status::TimedOut { .. }), "{outcome:?}");
+    let (outcome, took) = timed(world.run("echo next")).await;
+    assert_eq!(outcome.output.stdout(), "next\n");
+    assert!(took < SECOND, "{took:?}");
 }
 
 #[tokio::test]

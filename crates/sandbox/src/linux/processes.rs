@@ -22,6 +22,11 @@ pub(super) struct Stat {
     pub(super) alive: bool,
 }
 
+impl Stat {
+    /// Of a process that was alive a moment ago, and may be gone by now with a child that lives.
+    pub(super) const SEEN_ALIVE: Self = Self { parent: 0, group: 0, session: 0, born: 0, alive: true };
+}
+
 /// Whether `/proc` shows the processes that our ids mean, and not those of another namespace.
 fn is_ours() -> bool {
     static OURS: LazyLock<bool> = LazyLock::new(|| {

@@ -129,8 +129,9 @@ impl Tree {
                 let lowered = processes::pids()?.into_iter().filter(|pid| is_lowered(*pid));
                 let mut members = self.kin_among(with_stat(lowered));
                 let now = processes::last_pid().unwrap_or(listed_until);
-                let newer = newcomers(listed_until, now, |pid| self.is_tagged(pid));
-                members.extend(with_stat(newer.into_iter()));
+                for pid in newcomers(listed_until, now, |pid| self.is_tagged(pid) && self.may_live(pid)) {
+                    members.insert(pid, Stat::SEEN_ALIVE);
+                }
                 members
             }
             Mark::Kinship => self.kin_among(with_stat(processes::pids()?.into_iter())),
@@ -188,9 +189,14 @@ impl Tree {
         }
     }
 
-    /// Alive, and perhaps ours: a closer look will tell.
+    /// Perhaps alive and ours: a closer look will tell.
     fn is_suspect(&self, pid: i32) -> bool {
-        is_lowered(pid) && processes::stat(pid).is_some_and(|stat| stat.alive && stat.born >= self.born)
+        is_lowered(pid) && self.may_live(pid)
+    }
+
+    /// Not of one that is certainly dead, or older than the shell. Gone just now is alive: it may have forked.
+    fn may_live(&self, pid: i32) -> bool {
+        processes::stat(pid).is_none_or(|stat| stat.alive && stat.born >= self.born)
     }
 
     fn is_tagged(&self, pid: i32) -> bool {

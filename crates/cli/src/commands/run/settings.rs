@@ -6,12 +6,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion::{KeepFile, Leftovers, Mode, Request, Streams};
+use bashtion::{Engine, KeepFile, Leftovers, Mode, Request, Streams};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::Args;
 use crate::error::CliError;
-use crate::exit_code::BASHTION_FAILED;
 use crate::state_dir::state_dir;
 use crate::ui::Face;
 
@@ -20,7 +19,7 @@ use crate::ui::Face;
 pub(super) struct Settings {
     pub(super) request: Request,
     pub(super) cwd: PathBuf,
-    pub(super) state_dir: Option<PathBuf>,
+    state_dir: Option<PathBuf>,
 }
 
 /// A timeout as it can be typed.
@@ -31,19 +30,32 @@ pub(super) enum Patience {
 }
 
 impl Settings {
+    pub(super) fn engine(&self) -> Engine {
+        let engine = Engine::builder().adopt_orphans();
+        match &self.state_dir {
+            Some(dir) => engine.state_dir(dir).build(),
+            None => engine.build(),
+        }
+    }
+
     pub(super) fn new(args: &Args, face: Face) -> Result<Self, CliError> {
-        let failed =
-            |message: &str, error| CliError::new(message).caused_by(&error).exit_code(BASHTION_FAILED);
+        let no_cwd = |error: std::io::Error| {
+            CliError::failed("cannot tell the current directory", &error)
+                .help("name an absolute one with --cwd")
+        };
         let command = match args.command.as_str() {
-            "-" => read_command().map_err(|e| failed("cannot read the command from standard input", e))?,
+            "-" => read_command().map_err(|error| {
+                CliError::failed("cannot read the command from standard input", &error)
+                    .help("it must be UTF-8 text")
+            })?,
             command => command.to_owned(),
         };
         // Joined by the engine; asked for only when needed, because it may have been removed.
         let here = std::env::current_dir;
         let cwd = match &args.cwd {
             Some(dir) if dir.is_absolute() => dir.clone(),
-            Some(dir) => here().map_err(|e| failed("cannot tell the current directory", e))?.join(dir),
-            None => here().map_err(|e| failed("cannot tell the current directory", e))?,
+            Some(dir) => here().map_err(no_cwd)?.join(dir),
+            None => here().map_err(no_cwd)?,
         };
         let mut request = Request::new(command)
             .envs(args.env.iter().cloned())
@@ -105,8 +117,10 @@ pub(super) fn parse_timeout(text: &str) -> Result<Patience, String> {
     if text == "none" {
         return Ok(Patience::ForEver);
     }
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let given = seconds.or_else(|| humantime::parse_duration(text).ok());
+    let given = match text.parse::<f64>() {
+        Ok(seconds) => Some(Duration::try_from_secs_f64(seconds).unwrap_or_default()),
+        Err(_) => humantime::parse_duration(text).ok(),
+    };
     match given {
         Some(given) if !given.is_zero() && given <= YEAR => Ok(Patience::Until(given)),
         Some(_) => Err("it must be more than zero and at most a year; `none` for no limit".to_owned()),
