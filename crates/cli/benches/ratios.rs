@@ -17,7 +17,7 @@ use nix::sys::wait::waitpid;
 use tokio::runtime::Runtime;
 
 const ROUNDS: usize = 300;
-const CAPTURE_ROUNDS: usize = 7;
+const CAPTURE_ROUNDS: usize = 15;
 const GIB: usize = 1 << 30;
 
 fn main() {

@@ -32,7 +32,7 @@ const WIDE: usize = 1 << 20;
 
 /// How long to let a busy pipe fill before the next read. Without it we would wake for every few KiB, and the
 /// switching would cost more than the reading. It holds up the runtime's thread for less than starting a process does.
-const NAP: Duration = Duration::from_micros(20);
+const NAP: Duration = Duration::from_micros(50);
 
 impl Pipes {
     pub(crate) fn separate(stdout: PipeReader, stderr: PipeReader) -> io::Result<Self> {
