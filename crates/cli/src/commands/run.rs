@@ -5,12 +5,14 @@ mod settings;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bashtion::{Engine, ToolContext};
 use clap::{ArgAction, ValueEnum};
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::process::{Resource, getrlimit};
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -167,11 +169,17 @@ async fn run_and_show(
 
 /// The runtime panics where it cannot open what it needs; this says why instead.
 fn check_descriptors() -> Result<(), CliError> {
-    const NEEDED: usize = 24;
-    let spare: Result<Vec<_>, _> =
-        (0..NEEDED).map(|_| fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)).collect();
-    spare.map(drop).map_err(|error| {
-        let message = format!("no file descriptors are left: a command needs {NEEDED}");
-        CliError::failed(message, &error).help("raise the limit with `ulimit -n`")
-    })
+    const NEEDED: u64 = 24;
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let first_free =
+        fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3).map(|fd| u64::from(fd.as_raw_fd().unsigned_abs()));
+    match first_free {
+        Ok(free) if free.saturating_add(NEEDED) <= limit => Ok(()),
+        Ok(_) | Err(_) => {
+            let message =
+                format!("no file descriptors are left: {limit} may be open, and a command needs {NEEDED}");
+            Err(CliError::failed(message, &std::io::Error::from(Errno::MFILE))
+                .help("raise the limit with `ulimit -n`"))
+        }
+    }
 }

@@ -76,6 +76,7 @@ async fn one_that_is_dropped_is_told_to_be_lost() {
     assert!(tokio::time::timeout(Duration::from_millis(100), run).await.is_err());
     assert!(matches!(events.recv().await, Some(Event::Started { .. })));
     assert!(matches!(events.recv().await, Some(Event::Lost { .. })));
+    bashtion::wait_for_stopping();
 }
 
 #[tokio::test]

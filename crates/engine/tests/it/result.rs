@@ -10,6 +10,8 @@ fn object(outcome: &bashtion::Outcome, world: &World) -> String {
         assert!(json[name].is_u64(), "{name}");
         json[name] = value.into();
     }
+    assert!(json["tracking"].is_string());
+    json["tracking"] = "cgroup".into();
     assert!(json["usage"]["max_rss_kib"].as_u64().unwrap() > 500);
     json["usage"] = serde_json::json!({ "cpu_ms": 3, "max_rss_kib": 3000 });
     let here = world.path().canonicalize().unwrap();

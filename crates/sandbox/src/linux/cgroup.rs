@@ -83,7 +83,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let Some(cgroup) = self.cgroup.take() else { return };
         let mut idle = self.home.idle();
-        if idle.len() < MOST_IDLE && cgroup.is_as_new() && cgroup.has_no_limits() {
+        if idle.len() < MOST_IDLE && cgroup.reusable {
             idle.push(cgroup);
         }
     }
@@ -96,6 +96,8 @@ pub(super) struct Cgroup {
     /// Kept open, so that looking and killing cost one call, and work when no descriptor is left.
     events: File,
     kill: File,
+    /// Whether a privileged command can leave no limit in it for the next one: no controller is on.
+    reusable: bool,
     path: PathBuf,
 }
 
@@ -113,7 +115,8 @@ impl Cgroup {
         let open = |name, flags| openat(&dir, name, flags | OFlags::CLOEXEC, Mode::empty()).map(File::from);
         let events = open("cgroup.events", OFlags::RDONLY)?;
         let kill = open("cgroup.kill", OFlags::WRONLY)?;
-        Ok(Self { dir, events, kill, path: path.to_owned() })
+        let controllers = open("cgroup.controllers", OFlags::RDONLY)?.read_at(&mut [0; 8], 0)?;
+        Ok(Self { events, kill, reusable: controllers <= "\n".len(), path: path.to_owned(), dir })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -133,13 +136,6 @@ impl Cgroup {
         let events = self.events.read_at(&mut text, 0).map(|count| &text[..count]);
         let links = rustix::fs::fstat(&self.dir).map(|stat| stat.st_nlink);
         links == Ok(2) && events.is_ok_and(|events| events == b"populated 0\nfrozen 0\n")
-    }
-
-    /// Whether a privileged command could have left no limit in it for the next one: no controller is on.
-    fn has_no_limits(&self) -> bool {
-        let controllers =
-            openat(&self.dir, "cgroup.controllers", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        controllers.is_ok_and(|file| rustix::io::read(file, &mut [0; 8]).is_ok_and(|count| count <= 1))
     }
 
     /// Kills all of them at once, those being born included.

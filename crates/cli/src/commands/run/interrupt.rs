@@ -1,12 +1,14 @@
 //! Ctrl-C and its like end the command, not just us.
 
+use std::fs::File;
 use std::future::pending;
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use bashtion::CancellationToken;
+use rustix::process::{Resource, getrlimit};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -21,17 +23,21 @@ pub(super) struct Interrupts {
 const NONE_YET: i32 = 0;
 /// How long a reader may take for the rest after a signal.
 const PATIENCE: Duration = Duration::from_secs(1);
-#[cfg(target_os = "linux")]
 const SIGXFSZ: i32 = 25;
 
 impl Interrupts {
     pub(super) fn watch(runtime: &Runtime) -> io::Result<Self> {
         let _entered = runtime.enter();
-        // Handled only so that they do what they say: an ignored SIGCHLD makes the kernel throw exit codes away, and
-        // SIGXFSZ would kill us where a failed write can be told.
-        drop(signal(SignalKind::child())?);
-        #[cfg(target_os = "linux")]
-        drop(signal(SignalKind::from_raw(SIGXFSZ))?);
+        let ignored = ignored_signals();
+        let is_ignored = |kind: SignalKind| ignored & (1 << (kind.as_raw_value() - 1)) != 0;
+        // Handled only so that it is not ignored: the kernel would throw exit codes away.
+        if is_ignored(SignalKind::child()) {
+            drop(signal(SignalKind::child())?);
+        }
+        // Handled only so that it does not kill us: the write that failed can be told.
+        if getrlimit(Resource::Fsize).current.is_some() {
+            drop(signal(SignalKind::from_raw(SIGXFSZ))?);
+        }
 
         let interrupts = Self {
             cancel: CancellationToken::new(),
@@ -88,11 +94,11 @@ async fn forward(mut signal: Signal, act: impl Fn()) {
     }
 }
 
-/// Whether it was ignored when we were started, as far as that can be told here.
-fn is_ignored(kind: SignalKind) -> bool {
-    let status = std::fs::read("/proc/self/status").unwrap_or_default();
-    let status = String::from_utf8_lossy(&status);
+/// A bit for each signal that was ignored when we were started, as far as that can be told here.
+fn ignored_signals() -> u64 {
+    let mut text = [0; 4096];
+    let read = File::open("/proc/self/status").and_then(|mut file| file.read(&mut text)).unwrap_or(0);
+    let status = String::from_utf8_lossy(&text[..read]);
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask & (1 << (kind.as_raw_value() - 1)) != 0
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
