@@ -55,7 +55,7 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
         tokio::select! {
             biased;
             () = watch.orders.changed(context) => {}
-            () = at(wake_at) => {}
+            () = sleep_until(wake_at.into()) => {}
             ready = watch.running.shell.ended(), if shell_runs => {
                 ready?;
                 watch.look_at_shell()?;
@@ -71,13 +71,6 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
 
 const READ_SIZE: usize = 64 * 1024;
 
-async fn at(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant.into()).await,
-        None => pending().await,
-    }
-}
-
 async fn room(observer: Option<&EventSender>) {
     match observer {
         Some(observer) => observer.room().await,
@@ -90,6 +83,7 @@ struct Watch {
     orders: Orders,
     phase: Phase,
     deadline: Option<Instant>,
+    tend_at: Instant,
     stopped: Option<Stopped>,
     shell_ended: Option<Instant>,
     last_output: Instant,
@@ -139,7 +133,7 @@ enum Phase {
 }
 
 enum Next {
-    Wait(Option<Instant>),
+    Wait(Instant),
     Done,
 }
 
@@ -157,6 +151,7 @@ impl Watch {
             orders: Orders::GoOn,
             phase: Phase::Running,
             deadline,
+            tend_at: running.started + TEND,
             stopped: None,
             shell_ended: None,
             last_output: running.started,
@@ -184,9 +179,12 @@ impl Watch {
                     }
                 }
                 Phase::Running => {
-                    self.running.shell.child().tree().reap_orphans();
-                    let tend = now + TEND;
-                    return Ok(Next::Wait(Some(self.deadline.map_or(tend, |deadline| deadline.min(tend)))));
+                    if now >= self.tend_at {
+                        self.running.shell.child().tree().reap_orphans();
+                        self.tend_at = now + TEND;
+                    }
+                    let wake_at = self.deadline.map_or(self.tend_at, |deadline| deadline.min(self.tend_at));
+                    return Ok(Next::Wait(wake_at));
                 }
 
                 Phase::Settling => {
@@ -202,9 +200,9 @@ impl Watch {
                         }
                         Leftovers::End if now >= settled || cancelled => self.stop(None),
                         Leftovers::Keep | Leftovers::End if silent => {
-                            return Ok(Next::Wait(Some(settled.min(now + SETTLE_POLL))));
+                            return Ok(Next::Wait(settled.min(now + SETTLE_POLL)));
                         }
-                        Leftovers::Keep | Leftovers::End => return Ok(Next::Wait(Some(settled))),
+                        Leftovers::Keep | Leftovers::End => return Ok(Next::Wait(settled)),
                     }
                 }
 
@@ -214,7 +212,7 @@ impl Watch {
                     }
                     let wait = stop.step(self.running.shell.child());
                     match wait {
-                        Some(wait) => return Ok(Next::Wait(Some(now + wait))),
+                        Some(wait) => return Ok(Next::Wait(now + wait)),
                         None => self.drain(now + DRAIN)?,
                     }
                 }
@@ -224,7 +222,7 @@ impl Watch {
                     if self.running.pipes.are_closed() || now >= until {
                         return Ok(Next::Done);
                     }
-                    return Ok(Next::Wait(Some(until)));
+                    return Ok(Next::Wait(until));
                 }
             }
         }

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
-use super::tag;
+use super::tag::{self, Tag};
 use crate::Process;
 
 /// Every process of one command.
@@ -110,7 +110,9 @@ impl Tree {
         for pid in stopped {
             signal_one(pid, Signal::KILL);
         }
-        self.chase();
+        if let Mark::Tag(tag) = &self.mark {
+            chase(*tag);
+        }
         Ok(())
     }
 
@@ -173,22 +175,6 @@ impl Tree {
         self.orphans.map(|orphans| orphans.living(self.shell)).unwrap_or_default()
     }
 
-    /// Runs after one that forks and exits faster than lists can be made, and kills it at its next id.
-    fn chase(&self) {
-        const STEPS: usize = 2000;
-        let mut last = processes::last_pid().unwrap_or(i32::MAX);
-        for _ in 0..STEPS {
-            let now = processes::last_pid().unwrap_or(last);
-            if now == last {
-                break;
-            }
-            for pid in (last + 1..=now).take(FEW).filter(|pid| self.is_tagged(*pid)) {
-                signal_one(pid, Signal::KILL);
-            }
-            last = now;
-        }
-    }
-
     /// Perhaps alive and ours: a closer look will tell.
     fn is_suspect(&self, pid: i32) -> bool {
         is_lowered(pid) && self.may_live(pid)
@@ -201,7 +187,7 @@ impl Tree {
 
     fn is_tagged(&self, pid: i32) -> bool {
         match &self.mark {
-            Mark::Tag(tag) => processes::tag_limit(pid).is_some_and(|limit| tag.covers(limit)),
+            Mark::Tag(tag) => has_tag(pid, *tag),
             Mark::Cgroup(_) | Mark::Kinship => false,
         }
     }
@@ -218,12 +204,37 @@ impl Tree {
 /// So many ids can be looked at one by one.
 const FEW: usize = 2048;
 
+/// Runs after one that forks and exits faster than lists can be made, and kills it at its next id.
+fn chase(tag: Tag) {
+    const STEPS: usize = 2000;
+    let mut last = processes::last_pid().unwrap_or(i32::MAX);
+    for _ in 0..STEPS {
+        let now = processes::last_pid().unwrap_or(last);
+        if now == last {
+            break;
+        }
+        for pid in after(last, now).filter(|pid| has_tag(*pid, tag)) {
+            signal_one(pid, Signal::KILL);
+        }
+        last = now;
+    }
+}
+
+fn has_tag(pid: i32, tag: Tag) -> bool {
+    processes::tag_limit(pid).is_some_and(|limit| tag.covers(limit))
+}
+
+/// The ids after `last` and up to `now`; none when they have gone round.
+fn after(last: i32, now: i32) -> impl Iterator<Item = i32> {
+    (last.saturating_add(1)..=now).take(FEW)
+}
+
 /// Those that `wanted` picks among the ids given out after `last` and up to `now`, and on as long as more are given: one
 /// that forks and exits all the time is never where one has just looked.
 fn newcomers(mut last: i32, mut now: i32, wanted: impl Fn(i32) -> bool) -> Vec<i32> {
     const LOOKS: usize = 100;
     for _ in 0..LOOKS {
-        let found: Vec<i32> = (last + 1..=now).take(FEW).filter(|pid| wanted(*pid)).collect();
+        let found: Vec<i32> = after(last, now).filter(|pid| wanted(*pid)).collect();
         last = now;
         now = processes::last_pid().unwrap_or(last);
         if !found.is_empty() || now <= last {
