@@ -29,11 +29,14 @@ pub(crate) enum Command {
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
     Cli::try_parse().map_err(|error| {
         let mut options = std::env::args_os().take_while(|arg| arg != "--");
-        if options.any(|arg| arg == "--json" || arg == "--stream") && error.use_stderr() {
-            ui::report_usage(&error.to_string());
+        if !error.use_stderr() {
+            // Help and version; if they cannot be printed, the exit code is all there is.
+            let _ = error.print();
+        } else if options.any(|arg| arg == "--json" || arg == "--stream") {
+            ui::report_usage(&error.to_string(), ui::Format::Json);
+        } else {
+            ui::report_usage(&error.to_string(), ui::Format::Text);
         }
-        // If even this cannot be printed, the exit code is all there is.
-        let _ = error.print();
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(u8::MAX))
     })
 }

@@ -107,7 +107,8 @@ Exit codes:
   the command's own   it ran to its end
   124                 it ran out of time
   125                 Bashtion itself failed (no such directory, no bash)
-  128 + n             signal n ended it, or signal n was sent to bashtion
+  128 + n             signal n ended it, or was sent to bashtion and cancelled it
+  141                 whoever read our output has gone away
   2                   wrong usage
 
 The command runs with `bash -c`, standard input empty, no terminal, its own session. The

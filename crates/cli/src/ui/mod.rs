@@ -53,9 +53,12 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
     ExitCode::from(error.exit_code)
 }
 
-/// The same for what was typed wrong, which is told on standard error already.
-pub(crate) fn report_usage(message: &str) {
-    let first = message.split("\n\n").next().unwrap_or_default();
-    let told = serde_json::json!({ "message": first.trim_start_matches("error: ") });
-    let _ = print_json(&serde_json::json!({ "error": told }));
+/// Tells what was typed wrong, which may itself be hostile to a terminal.
+pub(crate) fn report_usage(message: &str, format: Format) {
+    let _ = Target::Stderr.write(sanitize::text(message).as_bytes());
+    if format != Format::Text {
+        let first = message.split("\n\n").next().unwrap_or_default();
+        let told = serde_json::json!({ "message": first.trim_start_matches("error: ") });
+        let _ = print_json(&serde_json::json!({ "error": told }));
+    }
 }

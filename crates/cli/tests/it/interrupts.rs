@@ -23,6 +23,7 @@ fn the_tree_is_ended_and_the_code_says_which_signal() {
         (Signal::SIGQUIT, 131),
         (Signal::SIGUSR1, 138),
         (Signal::SIGALRM, 142),
+        (Signal::SIGXCPU, 152),
     ] {
         let world = world();
         let mut child = world.run("echo up; (setsid sleep 4324.1 &); sleep 4324.1").start();
@@ -90,4 +91,19 @@ fn a_reader_that_never_reads_does_not_keep_us() {
         assert_eq!(code, Some(143), "{options:?}");
         assert!(started.elapsed() < Duration::from_secs(2));
     }
+}
+
+#[test]
+fn two_signals_at_once_still_leave_a_result() {
+    let world = world();
+    let child =
+        world.run_with(&["--json"], "echo hi; trap '' TERM; touch up; while :; do sleep 0.1; done").start();
+    wait_until("it runs", || world.work().join("up").exists());
+    send(&child, Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(50));
+    send(&child, Signal::SIGTERM);
+    let output = child.wait_with_output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["status"], &json["stdout"]), (&"cancelled".into(), &"hi\n".into()));
+    assert_eq!(output.status.code(), Some(143));
 }

@@ -184,11 +184,14 @@ fn an_unprivileged_user() {
     assert_eq!(json["tracking"], "limit tag");
 
     // What sheds the tag, and what is never where one has just looked.
-    let hopper = "perl -e 'use POSIX; while (1) { exit if fork; setsid }' >/dev/null 2>&1 &";
+    let hopper =
+        "perl -e 'use POSIX; $SIG{TERM} = q(IGNORE); while (1) { exit if fork; setsid }' >/dev/null 2>&1 &";
+    let unmarked = format!("ulimit -x 5; {hopper}");
     for escape in [
         "ulimit -x 5; sleep 4327.2 >/dev/null 2>&1 &",
         "(setsid bash -c 'ulimit -x 5; exec sleep 4327.2' &)",
         hopper,
+        &unmarked,
     ] {
         let json = as_nobody(&["--json", &format!("{escape}\nsleep 0.1; exit 3")]).json();
         assert_eq!(json["exit_code"], 3);

@@ -26,12 +26,18 @@ impl Orphans {
 
     /// Those that are alive. The others are reaped.
     pub(super) fn living(self, shell: Pid) -> Vec<i32> {
-        let others = self.children().into_iter().filter(|pid| *pid != shell);
-        let alive = others.filter(|pid| {
-            let reaped = waitid(WaitId::Pid(*pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
-            matches!(reaped, Ok(None))
-        });
-        alive.map(|pid| pid.as_raw_nonzero().get()).collect()
+        const LOOKS: usize = 100;
+        let mut alive = vec![];
+        for _ in 0..LOOKS {
+            let (gone, rest): (Vec<Pid>, Vec<Pid>) =
+                self.children().into_iter().filter(|pid| *pid != shell).partition(|pid| reap(*pid));
+            alive = rest.into_iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+            // One that has just gone may have left a child to us after the list was made.
+            if gone.is_empty() || !alive.is_empty() {
+                break;
+            }
+        }
+        alive
     }
 
     /// The kernel gives orphans to the first thread.
@@ -40,4 +46,9 @@ impl Orphans {
         let list = processes::read(format!("/proc/self/task/{first}/children")).unwrap_or_default();
         list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
     }
+}
+
+/// Whether it had ended.
+fn reap(pid: Pid) -> bool {
+    !matches!(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG), Ok(None))
 }

@@ -89,7 +89,8 @@ pub(super) fn command(pid: i32) -> String {
     let line: String = String::from_utf8_lossy(arguments).replace('\0', " ").chars().take(LONGEST).collect();
     if line.is_empty() {
         let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        return format!("[{}]", name.trim_end());
+        let name = name.trim_end();
+        return format!("[{}]", if name.is_empty() { "gone" } else { name });
     }
     line
 }

@@ -113,6 +113,7 @@ impl Tree {
         if let Mark::Tag(tag) = &self.mark {
             chase(*tag);
         }
+        self.chase_orphans();
         Ok(())
     }
 
@@ -138,7 +139,9 @@ impl Tree {
             }
             Mark::Kinship => self.kin_among(with_stat(processes::pids()?.into_iter())),
         };
-        members.extend(with_stat(self.living_orphans().into_iter()));
+        for pid in self.living_orphans() {
+            members.insert(pid, processes::stat(pid).filter(|stat| stat.alive).unwrap_or(Stat::SEEN_ALIVE));
+        }
         members.retain(|_, stat| stat.alive);
         Ok(members)
     }
@@ -173,6 +176,20 @@ impl Tree {
 
     fn living_orphans(&self) -> Vec<i32> {
         self.orphans.map(|orphans| orphans.living(self.shell)).unwrap_or_default()
+    }
+
+    /// The same chase among orphans, for one that carries no mark any more.
+    fn chase_orphans(&self) {
+        const STEPS: usize = 2000;
+        for _ in 0..STEPS {
+            let alive = self.living_orphans();
+            if alive.is_empty() {
+                break;
+            }
+            for pid in alive {
+                signal_one(pid, Signal::KILL);
+            }
+        }
     }
 
     /// Perhaps alive and ours: a closer look will tell.

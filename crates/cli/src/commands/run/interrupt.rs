@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use bashtion::CancellationToken;
+use nix::sys::signal::SigSet;
 use rustix::process::{Resource, getrlimit};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -24,10 +25,17 @@ const NONE_YET: i32 = 0;
 /// How long a reader may take for the rest after a signal.
 const PATIENCE: Duration = Duration::from_secs(1);
 const SIGXFSZ: i32 = 25;
+/// SIGSTKFLT, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO and SIGPWR of Linux.
+#[cfg(target_os = "linux")]
+const ALSO_FATAL: [i32; 6] = [16, 24, 26, 27, 29, 30];
+#[cfg(not(target_os = "linux"))]
+const ALSO_FATAL: [i32; 0] = [];
 
 impl Interrupts {
     pub(super) fn watch(runtime: &Runtime) -> io::Result<Self> {
         let _entered = runtime.enter();
+        // Whoever started us may have blocked them.
+        SigSet::all().thread_unblock()?;
         let ignored = ignored_signals();
         let is_ignored = |kind: SignalKind| ignored & (1 << (kind.as_raw_value() - 1)) != 0;
         // Handled only so that it is not ignored: the kernel would throw exit codes away.
@@ -52,6 +60,7 @@ impl Interrupts {
             SignalKind::user_defined2(),
             SignalKind::alarm(),
         ];
+        kinds.extend(ALSO_FATAL.map(SignalKind::from_raw));
         // `nohup bashtion run` means that a hangup shall not end it.
         if !is_ignored(SignalKind::hangup()) {
             kinds.push(SignalKind::hangup());
@@ -76,14 +85,12 @@ impl Interrupts {
         Some(self.first.load(Ordering::Acquire)).filter(|&number| number != NONE_YET)
     }
 
-    /// Waits until whoever interrupted us has waited long enough, and says with which signal.
+    /// Waits until whoever interrupted us has waited long enough for the rest, and says with which signal.
     pub(super) async fn patience_over(&self) -> i32 {
         self.cancel.cancelled().await;
         let Some(signal) = self.first() else { return pending().await };
-        tokio::select! {
-            () = tokio::time::sleep(PATIENCE) => signal,
-            () = self.kill.cancelled() => signal,
-        }
+        tokio::time::sleep(PATIENCE).await;
+        signal
     }
 }
 
