@@ -1,10 +1,11 @@
 //! Ctrl-C and its like end the command, not just us.
 
 use std::fs::File;
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use bashtion::CancellationToken;
@@ -14,7 +15,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The first signal that would end us cancels the command; the second kills it at once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Interrupts {
     pub(super) cancel: CancellationToken,
     pub(super) kill: CancellationToken,
@@ -65,19 +66,28 @@ impl Interrupts {
         if !is_ignored(SignalKind::hangup()) {
             kinds.push(SignalKind::hangup());
         }
-        for kind in kinds {
-            let (cancel, kill, first) =
-                (interrupts.cancel.clone(), interrupts.kill.clone(), interrupts.first.clone());
-            let number = kind.as_raw_value();
-            runtime.spawn(forward(signal(kind)?, move || {
-                if first.compare_exchange(NONE_YET, number, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-                    cancel.cancel();
-                } else {
-                    kill.cancel();
-                }
-            }));
-        }
+        let signals = kinds.into_iter().map(|kind| Ok((kind.as_raw_value(), signal(kind)?)));
+        let signals = signals.collect::<io::Result<Vec<_>>>()?;
+        runtime.spawn(interrupts.clone().act_on(signals));
         Ok(interrupts)
+    }
+
+    /// One task for all of them, because starting many takes its time.
+    async fn act_on(self, mut signals: Vec<(i32, Signal)>) {
+        loop {
+            let number = poll_fn(|context| {
+                let mut came = signals
+                    .iter_mut()
+                    .filter_map(|(number, signal)| signal.poll_recv(context).is_ready().then_some(*number));
+                came.next().map_or(Poll::Pending, Poll::Ready)
+            })
+            .await;
+            if self.first.compare_exchange(NONE_YET, number, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                self.cancel.cancel();
+            } else {
+                self.kill.cancel();
+            }
+        }
     }
 
     /// The signal that cancelled the command, if one did.
@@ -91,13 +101,6 @@ impl Interrupts {
         let Some(signal) = self.first() else { return pending().await };
         tokio::time::sleep(PATIENCE).await;
         signal
-    }
-}
-
-/// Acts each time the signal comes.
-async fn forward(mut signal: Signal, act: impl Fn()) {
-    while signal.recv().await.is_some() {
-        act();
     }
 }
 
