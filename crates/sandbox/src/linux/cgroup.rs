@@ -17,6 +17,8 @@ use super::processes;
 pub(super) struct Cgroups {
     own: OnceLock<Option<PathBuf>>,
     idle: Mutex<Vec<Cgroup>>,
+    /// Whether a privileged command can leave no limit in a group for the next one: no controller is on.
+    reusable: OnceLock<bool>,
     tidied: OnceLock<()>,
 }
 
@@ -26,26 +28,27 @@ const PREFIX: &str = "bashtion-";
 impl Cgroups {
     /// One for a command, or none where this host lets us make none that can be killed as a whole.
     pub(super) fn lease(self: &Arc<Self>) -> Option<Lease> {
-        let own = self.own.get_or_init(|| self.find_own()).as_ref()?;
-        // Looked at now and not when it was given back: meanwhile somebody may have frozen it.
-        let mut idle = self.idle();
-        let reused = std::iter::from_fn(|| idle.pop()).find(Cgroup::is_as_new);
-        drop(idle);
-        let cgroup = reused.or_else(|| Cgroup::create(own))?;
+        let own = self.own.get_or_init(own_directory).as_ref()?;
+        let cgroup = self.reuse(own).or_else(|| Cgroup::create(own))?;
         Some(Lease { cgroup: Some(cgroup), home: Arc::clone(self) })
     }
 
-    /// Our own group's directory, if groups in it can be killed as a whole (Linux 5.14).
-    fn find_own(&self) -> Option<PathBuf> {
-        let own = own_directory()?;
-        let first = Cgroup::create(&own)?;
-        self.idle().push(first);
-        Some(own)
+    /// Looked at now and not when it was given back: meanwhile somebody may have frozen it.
+    fn reuse(&self, own: &Path) -> Option<Cgroup> {
+        let mut idle = self.idle();
+        if idle.is_empty() || !*self.reusable.get_or_init(|| has_no_controllers(own)) {
+            return None;
+        }
+        std::iter::from_fn(|| idle.pop()).find(Cgroup::is_as_new)
     }
 
     /// A host that was killed could not remove its groups. Empty ones go; the kernel keeps the others.
     pub(super) fn remove_those_of_dead_hosts(&self) {
-        let Some(Some(own)) = self.own.get() else { return };
+        /// It takes time that a short command notices, so most hosts leave it to another.
+        const ONE_IN: u32 = 16;
+        let Some(Some(own)) = self.own.get().filter(|_| std::process::id().is_multiple_of(ONE_IN)) else {
+            return;
+        };
         self.tidied.get_or_init(|| {
             for entry in fs::read_dir(own).into_iter().flatten().flatten() {
                 let name = entry.file_name();
@@ -83,7 +86,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let Some(cgroup) = self.cgroup.take() else { return };
         let mut idle = self.home.idle();
-        if idle.len() < MOST_IDLE && cgroup.reusable {
+        if idle.len() < MOST_IDLE && self.home.reusable.get() != Some(&false) {
             idle.push(cgroup);
         }
     }
@@ -96,8 +99,6 @@ pub(super) struct Cgroup {
     /// Kept open, so that looking and killing cost one call, and work when no descriptor is left.
     events: File,
     kill: File,
-    /// Whether a privileged command can leave no limit in it for the next one: no controller is on.
-    reusable: bool,
     path: PathBuf,
 }
 
@@ -115,8 +116,7 @@ impl Cgroup {
         let open = |name, flags| openat(&dir, name, flags | OFlags::CLOEXEC, Mode::empty()).map(File::from);
         let events = open("cgroup.events", OFlags::RDONLY)?;
         let kill = open("cgroup.kill", OFlags::WRONLY)?;
-        let controllers = open("cgroup.controllers", OFlags::RDONLY)?.read_at(&mut [0; 8], 0)?;
-        Ok(Self { events, kill, reusable: controllers <= "\n".len(), path: path.to_owned(), dir })
+        Ok(Self { events, kill, path: path.to_owned(), dir })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -195,6 +195,11 @@ fn groups_beneath(dir: &Path) -> io::Result<Vec<PathBuf>> {
 
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV))
+}
+
+/// Whether groups beneath this one can have no limits.
+fn has_no_controllers(own: &Path) -> bool {
+    fs::read_to_string(own.join("cgroup.subtree_control")).is_ok_and(|list| list.trim().is_empty())
 }
 
 /// The directory of the group that we are in.
