@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 #![expect(clippy::cast_precision_loss, reason = "ratios need few digits")]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bashtion::{Engine, Request, ToolContext};
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
-use nix::sys::wait::waitpid;
+use nix::sys::wait::{WaitStatus, waitpid};
 use tokio::runtime::Runtime;
 
 const ROUNDS: usize = 300;
@@ -53,6 +53,9 @@ struct Host {
     runtime: Runtime,
     engine: Engine,
     context: ToolContext,
+    /// The program `bashtion`.
+    cli: CString,
+    /// Kept for as long as the rest.
     state: tempfile::TempDir,
     /// What the library gives a command. Bash spends some of its time on it, so the baseline gets the same.
     env: Vec<CString>,
@@ -65,6 +68,7 @@ impl Host {
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
             engine: Engine::builder().state_dir(state.path().join("state")).build(),
             context: ToolContext::from_host("/"),
+            cli: CString::new(env!("CARGO_BIN_EXE_bashtion")).expect("no NUL"),
             state,
             env: vec![],
         };
@@ -72,13 +76,18 @@ impl Host {
         let outcome = outcome.expect("it runs");
         let entries = outcome.output.stdout().split_terminator('\0');
         host.env = entries.map(|entry| CString::new(entry).expect("no NUL")).collect();
+        let state = format!("BASHTION_STATE_DIR={}", host.state.path().display());
+        host.env.push(CString::new(state).expect("no NUL"));
         host
     }
 
     /// Medians of posix_spawn, library and command line.
     fn spawning(&self) -> [Duration; 3] {
-        let variants: [&dyn Fn(); 3] =
-            [&|| by_posix_spawn(&self.env), &|| self.by_library("true"), &|| self.by_command_line()];
+        let variants: [&dyn Fn(); 3] = [
+            &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env),
+            &|| self.by_library("true"),
+            &|| self.by_command_line(),
+        ];
         medians(variants, ROUNDS)
     }
 
@@ -100,20 +109,16 @@ impl Host {
     }
 
     fn by_command_line(&self) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bashtion"));
-        let env = self.env.iter().filter_map(|entry| entry.to_str().ok()?.split_once('='));
-        command.args(["run", "true"]).env_clear().envs(env).env("BASHTION_STATE_DIR", self.state.path());
-        command.stdin(Stdio::null());
-        assert!(command.stdout(Stdio::null()).status().expect("it runs").success());
+        by_posix_spawn(&self.cli, &[c"bashtion", c"run", c"true"], &self.env);
     }
 }
 
-fn by_posix_spawn(env: &[CString]) {
-    let args = ["bash", "-c", "true"].map(|arg| CString::new(arg).expect("no NUL"));
+/// The cheapest way to start a program and wait for it.
+fn by_posix_spawn(program: &CStr, args: &[&CStr], env: &[CString]) {
     let actions = PosixSpawnFileActions::init().expect("no actions");
     let attributes = PosixSpawnAttr::init().expect("no attributes");
-    let pid = posix_spawn(c"/bin/bash", &actions, &attributes, &args, env).expect("it runs");
-    waitpid(pid, None).expect("it ends");
+    let pid = posix_spawn(program, &actions, &attributes, args, env).expect("it runs");
+    assert!(matches!(waitpid(pid, None), Ok(WaitStatus::Exited(_, 0))));
 }
 
 fn by_reading(command: &str) {

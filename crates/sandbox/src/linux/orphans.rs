@@ -3,6 +3,7 @@
 //! As a *subreaper* such a program becomes their parent. Then none can get away unseen, by whatever means it left its
 //! session, group or control group; and none stays a zombie, as under the process 1 of many containers.
 
+use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
 
 use super::processes;
@@ -16,12 +17,13 @@ pub(super) struct Orphans {
 impl Orphans {
     /// None if we have children already, through `exec`: their orphans would look like the command's.
     pub(super) fn adopt() -> Option<Self> {
-        let orphans = Self { host: getpid() };
-        if !orphans.children().is_empty() {
+        let host = getpid();
+        let any = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
+        if any.err() != Some(Errno::CHILD) {
             return None;
         }
-        set_child_subreaper(Some(orphans.host)).ok()?;
-        Some(orphans)
+        set_child_subreaper(Some(host)).ok()?;
+        Some(Self { host })
     }
 
     /// Those that are alive. The others are reaped.
