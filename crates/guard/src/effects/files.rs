@@ -1,0 +1,216 @@
+//! Files: what is deleted, moved, written, and whose permissions change.
+
+use crate::analysis::{Effect, Found};
+use crate::effects::targets;
+use crate::options::Options;
+use crate::paths::Place;
+use crate::text::Text;
+use crate::world::World;
+
+pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
+    let arguments = found.arguments.as_slice();
+    let at = |path: &Text| targets(path, found, world);
+    let delete = |paths: &[Text], recursive: bool| -> Vec<Effect> {
+        paths.iter().flat_map(at).map(|target| Effect::Delete { target, recursive }).collect()
+    };
+    let write = |paths: &[Text]| -> Vec<Effect> {
+        paths.iter().flat_map(at).map(|target| Effect::Write { target }).collect()
+    };
+    match found.program.as_str() {
+        "rm" | "grm" | "srm" | "trash" | "trash-put" | "del" | "del-cli" | "rimraf" | "gio" => {
+            let options = Options::parse(arguments, "", &[]);
+            let recursive = options.has(&["r", "R", "recursive"]) || matches!(found.program.as_str(), "rimraf" | "del-cli");
+            if options.has(&["help", "version"]) { vec![] } else { delete(&options.operands, recursive) }
+        }
+        "unlink" | "rmdir" => delete(&Options::parse(arguments, "", &[]).operands, false),
+        "shred" | "wipe" => {
+            let options = Options::parse(arguments, "ns", &["iterations", "size", "random-source"]);
+            [delete(&options.operands, options.has(&["r"])), write(&options.operands)].concat()
+        }
+        "mv" | "gmv" => moved(arguments, &at),
+        "cp" | "gcp" | "install" | "ginstall" | "ln" | "link" | "ditto" => {
+            let (_, into) = from_and_to(arguments);
+            write(&into)
+        }
+        "scp" => {
+            let (_, into) = from_and_to(arguments);
+            write(&into.into_iter().filter(|path| !path.rough().contains(':')).collect::<Vec<_>>())
+        }
+        "rsync" => {
+            let options = Options::parse(arguments, "efBTM", &["rsh", "exclude", "include", "files-from", "filter"]);
+            let into: Vec<Text> = options.operands.last().filter(|path| !path.rough().contains(':')).cloned().into_iter().collect();
+            let dry = options.has(&["n", "dry-run"]);
+            let deletes = options.given.iter().any(|(name, _)| name.starts_with("del"));
+            match (dry, deletes) {
+                (true, _) => vec![],
+                (false, true) => [delete(&into, true), write(&into)].concat(),
+                (false, false) => write(&into),
+            }
+        }
+        "tee" | "touch" | "truncate" | "sponge" | "mkdir" | "fallocate" | "mkfifo" | "mknod" | "patch" | "sudoedit" => {
+            let options = Options::parse(arguments, "srdtmolp", &["size", "reference", "date", "mode", "length"]);
+            write(&options.operands)
+        }
+        "dd" => write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>()),
+        "sed" | "gsed" | "perl" | "awk" | "gawk" | "ruby" => write(&edited(found.program.as_str(), arguments)),
+        "vim" | "vi" | "nvim" | "ex" | "ed" | "nano" | "emacs" | "pico" | "micro" | "code" => {
+            let options = Options::parse(arguments, "cSu", &["cmd"]);
+            let named = options.values(&["c", "cmd"]).filter_map(|code| {
+                let code = code.rough();
+                let code = code.trim_start_matches(':').trim();
+                ["w! ", "w ", "wq! ", "saveas "].iter().find_map(|verb| code.strip_prefix(verb)).map(Text::known)
+            });
+            let operands = options.operands.iter().filter(|operand| !operand.prefix().starts_with('+')).cloned();
+            write(&operands.chain(named).collect::<Vec<_>>())
+        }
+        "tar" | "bsdtar" | "gtar" => unpacked_by_tar(arguments).map_or_else(Vec::new, |into| write(&[into])),
+        "unzip" => {
+            let options = Options::parse(arguments, "dxP", &[]);
+            let lists = options.has(&["l", "t", "v", "Z", "p"]);
+            let into = options.value(&["d"]).cloned().unwrap_or_else(|| Text::known("."));
+            if lists { vec![] } else { write(&[into]) }
+        }
+        "7z" | "7za" | "unrar" => {
+            let into = arguments.iter().find_map(|argument| argument.strip_prefix("-o"));
+            into.map_or_else(Vec::new, |into| write(&[into]))
+        }
+        "cpio" => {
+            let options = Options::parse(arguments, "DFEHIO", &["directory"]);
+            let into = options.value(&["D", "directory"]).cloned().unwrap_or_else(|| Text::known("."));
+            if options.has(&["i", "extract", "p"]) { write(&[into]) } else { vec![] }
+        }
+        "gzip" | "bzip2" | "xz" | "zstd" | "gunzip" | "bunzip2" | "unxz" | "compress" | "lzma" => {
+            let options = Options::parse(arguments, "ST", &["suffix"]);
+            let keeps = options.has(&["c", "stdout", "l", "t", "k", "keep", "test"]);
+            if keeps { vec![] } else { write(&options.operands) }
+        }
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "gchmod" | "gchown" => {
+            let options = Options::parse(&without_mode(arguments), "", &["reference", "from"]);
+            let skip = usize::from(options.value(&["reference"]).is_none());
+            let recursive = options.has(&["R", "recursive"]);
+            let paths = options.operands.iter().skip(skip).flat_map(at);
+            paths.map(|target| Effect::Permissions { target, recursive }).collect()
+        }
+        _ => executed(found, &at),
+    }
+}
+
+/// A mode such as `-x` looks like an option.
+fn without_mode(arguments: &[Text]) -> Vec<Text> {
+    let is_mode = |text: &str| {
+        text.starts_with('-') && text.len() > 1 && text[1..].bytes().all(|byte| b"rwxXst=+-".contains(&byte))
+    };
+    arguments.iter().map(|argument| if is_mode(&argument.rough()) { Text::known("mode") } else { argument.clone() }).collect()
+}
+
+fn moved(arguments: &[Text], at: &impl Fn(&Text) -> Vec<crate::analysis::Target>) -> Vec<Effect> {
+    let (from, into) = from_and_to(arguments);
+    let into: Vec<_> = into.iter().flat_map(at).collect();
+    // Into a device it is gone.
+    let gone = into.iter().any(|target| matches!(target.place, Place::Harmless | Place::RawDevice));
+    let mut effects: Vec<Effect> = from
+        .iter()
+        .flat_map(at)
+        .map(|target| if gone { Effect::Delete { target, recursive: true } } else { Effect::Move { target } })
+        .collect();
+    effects.extend(into.into_iter().map(|target| Effect::Write { target }));
+    effects
+}
+
+/// Sources and destinations of `cp` and its kin.
+fn from_and_to(arguments: &[Text]) -> (Vec<Text>, Vec<Text>) {
+    let options = Options::parse(arguments, "tSmogiFPlc", &["target-directory", "suffix", "mode", "owner", "group"]);
+    if let Some(directory) = options.value(&["t", "target-directory"]) {
+        let joined = |from: &Text| {
+            let mut path = directory.clone();
+            path.push_str("/");
+            path.push_str(from.rough().trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+            path
+        };
+        return (options.operands.clone(), options.operands.iter().map(joined).collect());
+    }
+    // `install -d` makes directories.
+    if options.has(&["d", "directory"]) {
+        return (vec![], options.operands);
+    }
+    match options.operands.split_last() {
+        // `ln -s /etc/x` makes a link here.
+        Some((_, [])) | None => (vec![], vec![]),
+        Some((into, from)) => (from.to_vec(), vec![into.clone()]),
+    }
+}
+
+/// The one file that `cp`, `ln`, `install` or `mv` copies, and the names it may have then.
+pub(super) fn copied(found: &Found) -> Option<(&Text, Vec<Text>)> {
+    if !matches!(found.program.as_str(), "cp" | "ln" | "install" | "mv" | "link") {
+        return None;
+    }
+    let (from, into) = from_and_to(&found.arguments);
+    let [from] = from.as_slice() else { return None };
+    let source = found.arguments.iter().find(|argument| *argument == from)?;
+    let mut names = into.clone();
+    for into in into {
+        let mut inside = into;
+        inside.push_str("/");
+        inside.push_str(source.rough().rsplit('/').next().unwrap_or_default());
+        names.push(inside);
+    }
+    Some((source, names))
+}
+
+/// Files that are edited in place.
+fn edited(program: &str, arguments: &[Text]) -> Vec<Text> {
+    match program {
+        "sed" | "gsed" => {
+            let options = Options::parse(arguments, "efl", &["expression", "file", "line-length"]);
+            if !options.has(&["i", "in-place"]) {
+                return vec![];
+            }
+            let scripted = options.has(&["e", "f", "expression", "file"]);
+            options.operands.into_iter().skip(usize::from(!scripted)).collect()
+        }
+        "perl" | "ruby" => {
+            let in_place = arguments.iter().any(|argument| {
+                let text = argument.rough();
+                text.starts_with('-') && !text.starts_with("--") && text.contains('i') && !text.contains(' ') && !text.starts_with("-M")
+            });
+            let options = Options::parse(arguments, "eEIMm", &[]);
+            if in_place { options.operands } else { vec![] }
+        }
+        _ => {
+            let options = Options::parse(arguments, "Fvfi", &[]);
+            let in_place = options.value(&["i"]).and_then(Text::value) == Some("inplace");
+            if in_place { options.operands.into_iter().skip(1).collect() } else { vec![] }
+        }
+    }
+}
+
+/// Where `tar` would put files, if it takes any out.
+fn unpacked_by_tar(arguments: &[Text]) -> Option<Text> {
+    // The old style has no dash.
+    let mut arguments = arguments.to_vec();
+    if let Some(first) = arguments.first().map(Text::rough)
+        && !first.starts_with('-')
+    {
+        arguments[0] = Text::known(format!("-{first}"));
+    }
+    let options = Options::parse(&arguments, "fCXTbIKNLFgVH", &["file", "directory", "exclude", "files-from", "transform"]);
+    if !options.has(&["x", "extract", "get"]) || options.has(&["t", "list", "O", "to-stdout"]) {
+        return None;
+    }
+    let absolute = options.has(&["P", "absolute-names"]);
+    let into = options.value(&["C", "directory"]).cloned();
+    Some(into.unwrap_or_else(|| Text::known(if absolute { "/" } else { "." })))
+}
+
+/// A program that is named by its path.
+fn executed(found: &Found, at: &impl Fn(&Text) -> Vec<crate::analysis::Target>) -> Vec<Effect> {
+    let script = match found.program.as_str() {
+        "bash" | "sh" | "zsh" | "source" | "." | "python" | "python3" | "node" | "ruby" => {
+            found.arguments.iter().find(|argument| !argument.prefix().starts_with('-'))
+        }
+        _ => None,
+    };
+    let paths = script.filter(|path| path.value().is_some_and(|text| !text.contains(' ')));
+    paths.into_iter().flat_map(at).map(|target| Effect::Execute { target }).collect()
+}

@@ -1,0 +1,73 @@
+//! What programs do to files and to other machines, by their arguments.
+
+mod files;
+mod network;
+
+use crate::analysis::{Effect, Found, Machine, Target};
+use crate::paths::{Place, locate};
+use crate::scope::{File, Scope};
+use crate::text::Text;
+use crate::world::World;
+
+pub(crate) use network::hosts;
+
+/// The effects of a program.
+pub(crate) fn of(found: &Found, world: &World) -> Vec<Effect> {
+    let mut effects = files::of(found, world);
+    effects.extend(network::of(found, world));
+    effects
+}
+
+/// Where a path leads for this command.
+pub(crate) fn targets(path: &Text, found: &Found, world: &World) -> Vec<Target> {
+    let there = locate(path, &found.cwds, world);
+    if found.setting.machine != Machine::Container {
+        return there.into_iter().map(Target::from).collect();
+    }
+    // In a container only what is mounted is ours.
+    let mut ours = vec![];
+    for path in there {
+        let mounted = found.setting.mounts.iter().find_map(|(host, mount)| {
+            let rest = path.name.strip_prefix(mount.trim_end_matches('/'))?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| {
+                let mut whole = host.clone();
+                whole.push_str(rest);
+                whole
+            })
+        });
+        // The root of the container takes what is mounted with it.
+        let whole = mounted.or_else(|| (path.place == Place::Root).then(|| found.setting.mounts.first().map(|(host, _)| host.clone())).flatten());
+        match whole {
+            Some(host) => ours.extend(locate(&crate::expand::with_patterns(&host), &found.cwds, world).into_iter().map(Target::from)),
+            None => ours.push(Target { path: path.name, place: Place::Harmless, reason: None }),
+        }
+    }
+    ours
+}
+
+/// What later commands of the script should know: where programs were copied to, and what was downloaded into what.
+pub(crate) fn remember(found: &Found, world: &World, scope: &mut Scope) {
+    if let Some((source, copies)) = files::copied(found) {
+        let name = source.rough();
+        let base = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let file = locate(source, &found.cwds, world).into_iter().find_map(|path| scope.files.get(&path.name).cloned());
+        let from_system = ["/bin/", "/usr/", "/sbin/"].iter().any(|directory| name.starts_with(directory));
+        let file = file.or(from_system.then_some(File::Program(base)));
+        for path in copies.iter().flat_map(|copy| locate(copy, &found.cwds, world)) {
+            match &file {
+                Some(file) => drop(scope.files.insert(path.name, file.clone())),
+                None => drop(scope.files.remove(&path.name)),
+            }
+        }
+    }
+    for path in network::downloaded(found).iter().flat_map(|file| locate(file, &found.cwds, world)) {
+        scope.files.insert(path.name, File::Downloaded);
+    }
+    if found.program == "tee"
+        && let Some(file) = crate::walk::as_file(found.input.clone())
+    {
+        for path in found.arguments.iter().flat_map(|argument| locate(argument, &found.cwds, world)) {
+            scope.files.insert(path.name, file.clone());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Understands shell commands before they run, and judges them.
+//!
+//! [`analyze`] goes from the text of a command to every simple command in it, with its arguments resolved as far as
+//! constants reach and its effects. [`Policy::judge`] goes from there to a verdict. Both are pure: nothing is read, run
+//! or looked up; what has to be known of the world comes in as a [`World`].
+//!
+//! It is a guardrail, not a boundary. It stops mistakes and plain malice that it recognises; what must not happen is
+//! for a sandbox to prevent.
+//!
+//! ```
+//! use bashtion_guard::{Decision, Policy, World, analyze};
+//! let world = World::new("/home/dev/project", "/home/dev");
+//! let verdict = Policy::default().judge(&analyze("cd / && rm -rf *", &world), &world);
+//! assert_eq!(verdict.decision, Decision::Deny);
+//! assert_eq!(verdict.findings[0].rule, "removes-root");
+//! ```
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod effects;
+mod escapes;
+mod expand;
+mod options;
+mod paths;
+mod patterns;
+mod policy;
+mod rules;
+mod scope;
+mod syntax;
+mod text;
+mod verdict;
+mod walk;
+mod world;
+
+pub use analysis::{Analysis, Effect, Found, Opaque, Target};
+pub use paths::Place;
+pub use policy::Policy;
+pub use syntax::ast::Span;
+pub use text::Text;
+pub use verdict::{Decision, Finding, Verdict};
+pub use world::World;
+
+/// Finds out what a command would do. Text that cannot be read is opaque, not an error.
+///
+/// ```
+/// use bashtion_guard::{World, analyze};
+/// let analysis = analyze("sudo env X=1 rm -r build", &World::new("/w", "/home/dev"));
+/// assert_eq!(analysis.commands[0].program, "rm");
+/// assert_eq!(analysis.commands[0].via, ["sudo", "env"]);
+/// ```
+pub fn analyze(command: &str, world: &World) -> Analysis {
+    walk::analyze(command, world)
+}
+
+/// What the rules as they come say of a text.
+fn judge_text(command: &str, world: &World) -> Verdict {
+    Verdict::new(rules::findings(&analyze(command, world), world))
+}

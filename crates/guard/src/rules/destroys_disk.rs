@@ -1,0 +1,76 @@
+use super::{Problem, Rule, about, rule};
+use crate::analysis::{Effect, Found};
+use crate::effects::targets;
+use crate::options::Options;
+use crate::paths::Place;
+use crate::world::World;
+
+rule! {
+    /// Formatting, partitioning or overwriting of a disk, and removal of volumes.
+    ///
+    /// ## Why
+    /// Everything on it is lost at once, for all users of the machine.
+    ///
+    /// ## Example
+    /// `mkfs.ext4 /dev/sdb1`, `dd if=image.iso of=/dev/sda`, `echo > /dev/sda`, `wipefs -a /dev/sda`, `zpool destroy tank`
+    ///
+    /// ## Instead
+    /// Work on an image file in the workspace, and look at disks with `lsblk` or `fdisk -l`.
+    DestroysDisk, "destroys-disk", Deny
+}
+
+impl Rule for DestroysDisk {
+    about!();
+
+    fn check(&self, found: &Found, world: &World) -> Option<Problem> {
+        let help = "look at disks with `lsblk` or `fdisk -l`; work on an image file in the workspace";
+        let device = found.effects.iter().find_map(|effect| match effect {
+            Effect::Write { target } | Effect::Delete { target, .. } if target.place == Place::RawDevice => Some(target),
+            _ => None,
+        });
+        if let Some(target) = device {
+            return Some(Problem::deny(format!("a raw device would be overwritten: {}", target.path), help));
+        }
+        if !destroys(found) {
+            return None;
+        }
+        let operands = operands(found);
+        let file = |path: &&crate::text::Text| {
+            targets(path, found, world)
+                .iter()
+                .all(|target| matches!(target.place, Place::Workspace | Place::Temporary | Place::Outside | Place::InHome))
+        };
+        let regular = !operands.is_empty() && found.program.starts_with("mk") && operands.iter().take(1).all(|path| file(&path));
+        let message = format!("`{}` destroys what is on a disk or volume", found.program);
+        Some(if regular { Problem::ask(message, help) } else { Problem::deny(message, help) })
+    }
+}
+
+fn operands(found: &Found) -> Vec<crate::text::Text> {
+    Options::parse(&found.arguments, "tbFLUNOsm", &["type", "label"]).operands
+}
+
+fn destroys(found: &Found) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| found.has(word));
+    let some = !operands(found).is_empty();
+    match found.program.as_str() {
+        program if program == "mkfs" || program.starts_with("mkfs.") || program == "mke2fs" || program == "newfs" => {
+            some && !has(&["-V", "--version", "--help", "-n"])
+        }
+        "mkswap" | "blkdiscard" | "cfdisk" => some,
+        "wipefs" => has(&["-a", "--all", "-af", "-fa", "-o"]),
+        "fdisk" | "gdisk" | "cgdisk" => some && !has(&["-l", "--list", "-s", "-x", "--version", "--help"]),
+        "sfdisk" => some && !has(&["-l", "--list", "-d", "--dump", "-J", "--json", "-s", "--verify"]),
+        "sgdisk" => some && !has(&["-p", "--print", "-i", "-v", "--verify"]),
+        "parted" => has(&["mklabel", "mktable", "rm", "mkpart", "resizepart", "mkfs"]),
+        "cryptsetup" => has(&["luksFormat", "erase", "luksErase", "reencrypt", "luksKillSlot"]),
+        "lvremove" | "vgremove" | "pvremove" | "mdadm-stop" => true,
+        "zpool" | "zfs" => has(&["destroy", "labelclear"]),
+        "mdadm" => has(&["--zero-superblock"]),
+        "badblocks" => has(&["-w"]),
+        "hdparm" => found.arguments.iter().any(|argument| argument.prefix().starts_with("--security-erase")),
+        "nvme" => has(&["format", "sanitize"]),
+        "diskutil" => has(&["eraseDisk", "eraseVolume", "partitionDisk", "secureErase"]),
+        _ => false,
+    }
+}

@@ -1,0 +1,33 @@
+use super::{Problem, Rule, about, rule};
+use crate::analysis::Found;
+use crate::world::World;
+
+rule! {
+    /// Ending of processes by name.
+    ///
+    /// ## Why
+    /// A name fits processes of other tasks too, and sometimes the agent's own.
+    ///
+    /// ## Example
+    /// `killall node`, `pkill -9 -f python`, `fuser -k 8080/tcp`
+    ///
+    /// ## Instead
+    /// End what you started, by its number: keep `$!` and use `kill "$pid"`.
+    EndsProcesses, "ends-processes", Ask
+}
+
+impl Rule for EndsProcesses {
+    about!();
+
+    fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+        let lists = ["-l", "--list", "-V", "--version", "--help", "-0"].iter().any(|flag| found.has(flag));
+        let by_name = match found.program.as_str() {
+            "killall" | "pkill" | "xkill" | "skill" => !lists,
+            "fuser" => found.has("-k") || found.has("--kill"),
+            _ => false,
+        };
+        by_name.then(|| {
+            Problem::ask(format!("`{}` ends every process that fits", found.program), "end what you started, by its number: `kill \"$pid\"`")
+        })
+    }
+}

@@ -1,0 +1,61 @@
+use super::git::Git;
+use super::{Problem, Rule, about, rule};
+use crate::analysis::{Found, Stream};
+use crate::effects::targets;
+use crate::options::Options;
+use crate::paths::Place;
+use crate::text::Text;
+use crate::world::World;
+
+rule! {
+    /// Staging of everything in the repository at once.
+    ///
+    /// ## Why
+    /// Secrets, build results and the work of others get into the commit unseen.
+    ///
+    /// ## Example
+    /// `git add -A`, `git add .`, `git add --all`, `git add *`, `git add :/`
+    ///
+    /// ## Instead
+    /// Name the files: `git add src/main.rs`. What is already tracked is staged by `git add -u`.
+    GitAddEverything, "git-add-everything", Deny
+}
+
+impl Rule for GitAddEverything {
+    about!();
+
+    fn check(&self, found: &Found, world: &World) -> Option<Problem> {
+        let git = Git::of(found)?;
+        if !matches!(git.verb, "add" | "stage") || git.is_help() {
+            return None;
+        }
+        let options = Options::parse(git.arguments, "", &["pathspec-from-file", "chmod"]);
+        // These look, or take only what is tracked.
+        if options.has(&["n", "dry-run", "p", "patch", "i", "interactive", "e", "edit", "refresh"]) {
+            return None;
+        }
+        let all = options.has(&["A", "all", "no-ignore-removal"]);
+        let tracked = options.has(&["u", "update"]);
+        let everything = options.operands.iter().any(|path| is_everything(path, found, world));
+        let listed = matches!(&found.input, Stream::Known(text) if text.rough().lines().any(|line| matches!(line.trim(), "." | "*" | ":/")))
+            && options.value(&["pathspec-from-file"]).is_some();
+        (all || everything && !tracked || listed).then(|| {
+            Problem::deny("this stages everything in the repository unseen", "name the files: `git add src/main.rs`, or `git add -u` for tracked ones")
+        })
+    }
+}
+
+fn is_everything(path: &Text, found: &Found, world: &World) -> bool {
+    let text = path.rough();
+    let trimmed = text.trim_end_matches('/');
+    // Magic: from the top, or all but something.
+    let magic = matches!(trimmed, ":" | ":/" | ":(top)" | "**" | ":/*" | ":(glob)**" | ":(top)*" | ":(top)." | ":/.")
+        || text == ":/"
+        || [":!", ":^", ":(exclude)"].iter().any(|magic| text.starts_with(magic));
+    let literal = matches!(trimmed, "." | ".." | "*" | "./*" | "./." | "*.*" | "**/*" | ".*");
+    magic
+        || literal
+        || targets(path, found, world).iter().any(|target| {
+            matches!(target.place, Place::WorkspaceRoot | Place::Home | Place::Root | Place::OtherHome)
+        })
+}

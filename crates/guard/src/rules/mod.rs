@@ -1,0 +1,173 @@
+//! The rules. Each is a page: its file says what it is for, why, and what to do instead.
+
+mod changes_accounts;
+mod changes_permissions;
+mod changes_system;
+mod deletes_data;
+mod deletes_infrastructure;
+mod destroys_disk;
+mod ends_every_process;
+mod ends_processes;
+mod fills_disk;
+mod fork_bomb;
+mod git;
+mod git_add_everything;
+mod git_force_push;
+mod git_history;
+mod hijacks_programs;
+mod opaque;
+mod overwrites_data;
+mod publishes;
+mod removes_outside;
+mod removes_repository;
+mod removes_root;
+mod removes_unknown;
+mod removes_workspace;
+mod reverse_shell;
+mod runs_decoded;
+mod runs_download;
+mod sends_secrets;
+mod uses_root;
+mod writes_startup;
+mod writes_system;
+
+use crate::analysis::{Analysis, Found};
+use crate::syntax::ast::Span;
+use crate::verdict::{Decision, Finding};
+use crate::world::World;
+
+pub(crate) use hijacks_programs::is_loaded_by_programs;
+
+/// All of them, in the order in which they are listed.
+pub(crate) const RULES: &[&dyn Rule] = &[
+    &removes_root::RemovesRoot,
+    &removes_workspace::RemovesWorkspace,
+    &removes_repository::RemovesRepository,
+    &removes_outside::RemovesOutside,
+    &removes_unknown::RemovesUnknown,
+    &destroys_disk::DestroysDisk,
+    &fills_disk::FillsDisk,
+    &overwrites_data::OverwritesData,
+    &writes_system::WritesSystem,
+    &writes_startup::WritesStartup,
+    &changes_permissions::ChangesPermissions,
+    &changes_accounts::ChangesAccounts,
+    &changes_system::ChangesSystem,
+    &uses_root::UsesRoot,
+    &fork_bomb::ForkBomb,
+    &ends_every_process::EndsEveryProcess,
+    &ends_processes::EndsProcesses,
+    &git_add_everything::GitAddEverything,
+    &git_force_push::GitForcePush,
+    &git_history::GitHistory,
+    &runs_download::RunsDownload,
+    &runs_decoded::RunsDecoded,
+    &reverse_shell::ReverseShell,
+    &sends_secrets::SendsSecrets,
+    &hijacks_programs::HijacksPrograms,
+    &deletes_data::DeletesData,
+    &deletes_infrastructure::DeletesInfrastructure,
+    &publishes::Publishes,
+    &opaque::Opaque,
+];
+
+/// Something that a command should not do, or not without being asked about.
+pub(crate) trait Rule: Sync {
+    /// What it is called in verdicts and configuration.
+    fn name(&self) -> &'static str;
+
+    /// Its manual page.
+    fn page(&self) -> &'static str;
+
+    /// The strictest that it says.
+    fn severity(&self) -> Decision;
+
+    /// Looks at one command.
+    fn check(&self, _found: &Found, _world: &World) -> Option<Problem> {
+        None
+    }
+
+    /// Looks at the whole script.
+    fn check_whole(&self, _analysis: &Analysis) -> Vec<(Span, Problem)> {
+        vec![]
+    }
+}
+
+/// What a rule has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) severity: Decision,
+    pub(crate) message: String,
+    pub(crate) help: String,
+}
+
+impl Problem {
+    pub(crate) fn deny(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Decision::Deny, message: message.into(), help: help.into() }
+    }
+
+    pub(crate) fn ask(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Decision::Ask, message: message.into(), help: help.into() }
+    }
+}
+
+/// Everything that the rules say about a command.
+pub(crate) fn findings(analysis: &Analysis, world: &World) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = vec![];
+    let mut add = |rule: &dyn Rule, span: Span, problem: Problem| {
+        let finding = Finding {
+            rule: rule.name().to_owned(),
+            severity: problem.severity,
+            message: problem.message,
+            span,
+            help: problem.help,
+        };
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    };
+    for rule in RULES {
+        for found in &analysis.commands {
+            if let Some(problem) = rule.check(found, world) {
+                add(*rule, found.span, problem);
+            }
+        }
+        for (span, problem) in rule.check_whole(analysis) {
+            add(*rule, span, problem);
+        }
+    }
+    findings
+}
+
+/// Declares a rule: the doc comment is its page.
+macro_rules! rule {
+    ($(#[doc = $line:literal])* $type:ident, $name:literal, $severity:ident) => {
+        $(#[doc = $line])*
+        pub(crate) struct $type;
+
+        impl $type {
+            const NAME: &'static str = $name;
+            const PAGE: &'static str = concat!($($line, "\n"),*);
+            const SEVERITY: $crate::verdict::Decision = $crate::verdict::Decision::$severity;
+        }
+    };
+}
+pub(crate) use rule;
+
+/// The parts of [`Rule`] that every rule has in the same way.
+macro_rules! about {
+    () => {
+        fn name(&self) -> &'static str {
+            Self::NAME
+        }
+
+        fn page(&self) -> &'static str {
+            Self::PAGE
+        }
+
+        fn severity(&self) -> $crate::verdict::Decision {
+            Self::SEVERITY
+        }
+    };
+}
+pub(crate) use about;

@@ -1,0 +1,45 @@
+use super::{Problem, Rule, about, rule};
+use crate::analysis::Found;
+use crate::world::World;
+
+rule! {
+    /// Releases to the public.
+    ///
+    /// ## Why
+    /// What is published is copied at once, and a version number can be used only once.
+    ///
+    /// ## Example
+    /// `npm publish`, `cargo publish`, `twine upload dist/*`
+    ///
+    /// ## Instead
+    /// Build and check the package with a dry run, and let a person release it.
+    Publishes, "publishes", Ask
+}
+
+impl Rule for Publishes {
+    about!();
+
+    fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+        let first = found.argument(0).unwrap_or_default();
+        let second = found.argument(1).unwrap_or_default();
+        let dry = ["--dry-run", "-n", "--help", "--list"].iter().any(|flag| found.has(flag));
+        let publishes = match found.program.as_str() {
+            "npm" | "pnpm" | "yarn" | "bun" | "jsr" | "lerna" => matches!(first, "publish" | "unpublish" | "deprecate") || first == "npm" && second == "publish",
+            "cargo" => matches!(first, "publish" | "yank" | "owner"),
+            "twine" => first == "upload",
+            "poetry" | "uv" | "flit" | "hatch" | "pdm" | "maturin" => matches!(first, "publish" | "upload"),
+            "gem" => matches!(first, "push" | "yank"),
+            "mvn" => found.has("deploy") || found.has("release:perform"),
+            "gradle" | "gradlew" => found.arguments.iter().any(|argument| argument.prefix().starts_with("publish")),
+            "dotnet" | "nuget" => first == "push" || first == "nuget" && second == "push",
+            "gh" => first == "release" && matches!(second, "create" | "upload" | "edit"),
+            "vsce" | "ovsx" => first == "publish",
+            "goreleaser" => first == "release",
+            "semantic-release" => true,
+            _ => false,
+        };
+        (publishes && !dry).then(|| {
+            Problem::ask(format!("`{} {first}` makes a release to the public", found.program), "make a dry run, and let a person release it")
+        })
+    }
+}

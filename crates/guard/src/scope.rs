@@ -1,0 +1,128 @@
+//! What a script has set so far: variables, the working directory, functions, files.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::syntax::ast::Command;
+use crate::text::{Text, Why};
+use crate::world::World;
+
+/// More possible values of one thing than this are not followed.
+pub(crate) const MOST_ALTERNATIVES: usize = 24;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    /// The possible values of each variable.
+    variables: BTreeMap<String, Vec<Value>>,
+    /// The possible working directories.
+    pub(crate) cwds: Vec<Text>,
+    pub(crate) previous: Vec<Text>,
+    pub(crate) stack: Vec<Vec<Text>>,
+    pub(crate) functions: BTreeMap<String, Rc<Command>>,
+    pub(crate) aliases: BTreeMap<String, String>,
+    pub(crate) expands_aliases: bool,
+    pub(crate) arguments: Arguments,
+    /// What the script has put into files, by absolute path.
+    pub(crate) files: BTreeMap<String, File>,
+    /// A descriptor of this shell is connected to another machine.
+    pub(crate) connected: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Scalar(Text),
+    Array(Vec<Text>),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Arguments {
+    Known(Vec<Text>),
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum File {
+    /// This was written into it.
+    Text(Text),
+    /// It came from another machine.
+    Downloaded,
+    /// It was encoded or packed before.
+    Decoded,
+    /// It is a copy of, or a link to, this program.
+    Program(String),
+}
+
+impl Scope {
+    pub(crate) fn new(world: &World) -> Self {
+        let cwd = Text::known(world.cwd());
+        Self {
+            variables: BTreeMap::new(),
+            cwds: vec![cwd.clone()],
+            previous: vec![cwd],
+            stack: vec![],
+            functions: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            expands_aliases: false,
+            arguments: Arguments::Known(vec![]),
+            files: BTreeMap::new(),
+            connected: false,
+        }
+    }
+
+    pub(crate) fn set(&mut self, name: &str, values: Vec<Value>) {
+        self.variables.insert(name.to_owned(), limited(values));
+    }
+
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.set(name, vec![Value::Scalar(Text::default())]);
+    }
+
+    /// As if it had never been set here: its value is the caller's.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.variables.remove(name);
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&[Value]> {
+        self.variables.get(name).map(Vec::as_slice)
+    }
+
+    pub(crate) fn change_directory(&mut self, to: Vec<Text>) {
+        self.previous = std::mem::replace(&mut self.cwds, to);
+    }
+
+    /// After a part that may or may not have run: everything may have either value.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, values) in other.variables {
+            let unset = || vec![Value::Scalar(Text::unknown(Why::Variable(name.clone())))];
+            let mine = self.variables.remove(&name).unwrap_or_else(unset);
+            self.set(&name, union(mine, values));
+        }
+        self.cwds = union(std::mem::take(&mut self.cwds), other.cwds);
+        self.previous = union(std::mem::take(&mut self.previous), other.previous);
+        self.functions.extend(other.functions);
+        self.aliases.extend(other.aliases);
+        self.expands_aliases |= other.expands_aliases;
+        self.files.extend(other.files);
+        self.connected |= other.connected;
+        if self.stack.len() < other.stack.len() {
+            self.stack = other.stack;
+        }
+    }
+}
+
+pub(crate) fn union<T: PartialEq>(mut mine: Vec<T>, others: Vec<T>) -> Vec<T> {
+    for other in others {
+        if !mine.contains(&other) {
+            mine.push(other);
+        }
+    }
+    mine
+}
+
+fn limited(mut values: Vec<Value>) -> Vec<Value> {
+    if values.len() > MOST_ALTERNATIVES {
+        values.truncate(MOST_ALTERNATIVES);
+        values.push(Value::Scalar(Text::unknown(Why::Many)));
+    }
+    values
+}

@@ -1,0 +1,61 @@
+//! Decisions and the reasons for them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::syntax::ast::Span;
+
+/// Whether a command may run. The later ones are stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It may.
+    Allow,
+    /// Only if somebody agrees.
+    Ask,
+    /// It may not.
+    Deny,
+}
+
+impl std::fmt::Display for Decision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        })
+    }
+}
+
+/// What a rule has to say about a part of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The name of the rule.
+    pub rule: String,
+    /// What it calls for.
+    pub severity: Decision,
+    /// What was found.
+    pub message: String,
+    /// Where, in bytes of the command.
+    pub span: Span,
+    /// What to do instead.
+    pub help: String,
+}
+
+/// What was decided about a command: the strictest of all findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The decision.
+    pub decision: Decision,
+    /// The reasons, the strictest first.
+    pub findings: Vec<Finding>,
+}
+
+impl Verdict {
+    /// Made of findings.
+    pub fn new(mut findings: Vec<Finding>) -> Self {
+        findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.span.cmp(&b.span)));
+        let decision = findings.first().map_or(Decision::Allow, |finding| finding.severity);
+        Self { decision, findings }
+    }
+}

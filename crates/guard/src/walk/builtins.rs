@@ -1,0 +1,243 @@
+//! Builtins that change the shell itself.
+
+use crate::analysis::Stream;
+use crate::paths::locate;
+use crate::scope::{Arguments, Scope, Value};
+use crate::text::{Text, Why};
+
+use super::Walker;
+use super::simple::Call;
+
+pub(super) const DECLARE: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
+
+impl Walker<'_> {
+    /// None if it is not one of these.
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
+        match name {
+            "cd" | "chdir" => self.change_directory(arguments, scope),
+            "pushd" => {
+                let before = scope.cwds.clone();
+                scope.stack.push(before);
+                self.change_directory(arguments, scope);
+            }
+            "popd" => {
+                if let Some(cwds) = scope.stack.pop() {
+                    scope.change_directory(cwds);
+                }
+            }
+            "eval" => return Some(self.eval(arguments, call, scope)),
+            "source" | "." => return Some(self.source(arguments, call, scope)),
+            "trap" => self.trap(arguments, call, scope),
+            "alias" => self.alias(arguments, call, scope),
+            "unalias" => scope.aliases.clear(),
+            "shopt" => {
+                let has = |word: &str| arguments.iter().any(|argument| argument.value() == Some(word));
+                if has("expand_aliases") {
+                    scope.expands_aliases = has("-s");
+                }
+            }
+            "set" => self.set(arguments, scope),
+            "shift" => {
+                if let Arguments::Known(list) = &mut scope.arguments
+                    && !list.is_empty()
+                {
+                    list.remove(0);
+                }
+            }
+            "unset" => {
+                for argument in arguments {
+                    self.second_evaluation(argument, scope);
+                    if let Some(name) = argument.value() {
+                        scope.unset(name);
+                    }
+                }
+            }
+            "read" | "mapfile" | "readarray" => self.read(arguments, call, scope),
+            "let" => {
+                for argument in arguments {
+                    self.second_evaluation(argument, scope);
+                }
+            }
+            "test" | "[" => {
+                for pair in arguments.windows(2) {
+                    if pair[0].value() == Some("-v") {
+                        self.second_evaluation(&pair[1], scope);
+                    }
+                }
+            }
+            "printf" if arguments.first().and_then(Text::value) == Some("-v") => {
+                if let Some(target) = arguments.get(1) {
+                    self.second_evaluation(target, scope);
+                    if let (Some(name), Some(text)) = (target.value(), super::output::printf(&arguments[2..])) {
+                        scope.set(name, vec![Value::Scalar(text)]);
+                    }
+                }
+            }
+            _ if DECLARE.contains(&name) => self.declare(arguments, call, scope),
+            _ => return None,
+        }
+        self.redirection_alone(&call.redirected, scope, &call.setting);
+        Some(Stream::Nothing)
+    }
+
+    fn change_directory(&mut self, arguments: &[Text], scope: &mut Scope) {
+        let operand = arguments.iter().find(|argument| !matches!(argument.value(), Some("-P" | "-L" | "-e" | "-@" | "--")));
+        let Some(operand) = operand else {
+            let home = self.variable("HOME", scope);
+            scope.change_directory(home);
+            return;
+        };
+        if operand.value() == Some("-") {
+            let previous = scope.previous.clone();
+            scope.change_directory(previous);
+            return;
+        }
+        let to = locate(operand, &scope.cwds, self.world).into_iter().map(|path| match path.why {
+            Some(why) => Text::unknown(why),
+            None => Text::known(path.name),
+        });
+        let to = to.collect();
+        scope.change_directory(to);
+    }
+
+    fn eval(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let mut code = Text::default();
+        for (index, argument) in arguments.iter().enumerate() {
+            if index > 0 {
+                code.push_str(" ");
+            }
+            code.append(argument);
+        }
+        self.evaluate("eval", &code, call, scope)
+    }
+
+    /// Code that is run in this very shell.
+    fn evaluate(&mut self, name: &str, code: &Text, call: &Call, scope: &mut Scope) -> Stream {
+        if let Some(feed) = super::shells::feed_of(code) {
+            return self.emit_fed(name, vec![code.clone()], call, scope, Some(feed));
+        }
+        self.redirection_alone(&call.redirected, scope, &call.setting);
+        let setting = call.setting.through(name);
+        self.script(code, scope, &setting)
+    }
+
+    fn source(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let Some(file) = arguments.first() else { return Stream::Nothing };
+        let content = match file.value() {
+            Some("/dev/stdin" | "/dev/fd/0" | "-") => call.setting.input.clone(),
+            _ => self.content(file, scope),
+        };
+        match content {
+            Stream::Known(code) => self.evaluate("source", &code, call, scope),
+            content @ (Stream::Downloaded | Stream::Decoded) => {
+                self.emit_fed("source", arguments.to_vec(), call, scope, Some(content))
+            }
+            Stream::Unknown(program) if file.prefix().starts_with("/dev/fd/") && !is_trusted(&program) => {
+                self.give_up(format!("the shell reads commands that `{program}` prints"));
+                Stream::Nothing
+            }
+            Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => {
+                self.emit("source", arguments.to_vec(), call, scope)
+            }
+        }
+    }
+
+    fn trap(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        let action = arguments.iter().find(|argument| argument.value() != Some("--"));
+        let Some(action) = action.filter(|action| !matches!(action.value(), Some("-" | "" | "-p" | "-l"))) else { return };
+        if arguments.len() > 1 {
+            let setting = call.setting.through("trap");
+            self.script(action, &mut scope.clone(), &setting);
+        }
+    }
+
+    /// An alias is looked at where it is defined, and run where it is used.
+    fn alias(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        for argument in arguments {
+            let text = argument.rough();
+            let Some((name, value)) = text.split_once('=') else { continue };
+            scope.aliases.insert(name.to_owned(), value.to_owned());
+            let _ = self.emit("alias", vec![argument.clone()], call, scope);
+        }
+    }
+
+    fn set(&mut self, arguments: &[Text], scope: &mut Scope) {
+        let at = arguments.iter().position(|argument| argument.value() == Some("--"));
+        if let Some(at) = at {
+            scope.arguments = Arguments::Known(arguments[at + 1..].to_vec());
+        } else if let Some(first) = arguments.first()
+            && !first.prefix().starts_with(['-', '+'])
+        {
+            scope.arguments = Arguments::Known(arguments.to_vec());
+        }
+    }
+
+    fn read(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        const WITH_VALUE: &str = "adinNptuOscCu";
+        let mut names = vec![];
+        let mut skip = false;
+        for argument in arguments {
+            self.second_evaluation(argument, scope);
+            let text = argument.rough();
+            if std::mem::take(&mut skip) {
+                // `read -a NAME` names its array there.
+                names.push(text);
+            } else if let Some(flags) = text.strip_prefix('-') {
+                skip = flags.chars().last().is_some_and(|flag| WITH_VALUE.contains(flag));
+            } else {
+                names.push(text);
+            }
+        }
+        if names.is_empty() {
+            names.push("REPLY".to_owned());
+        }
+        let value = match &call.setting.input {
+            Stream::Known(text) => text.clone(),
+            Stream::Names { directories, all } => super::output::names(directories, *all),
+            Stream::Downloaded => Text::unknown(Why::Download),
+            Stream::Decoded => Text::unknown(Why::Decoded),
+            Stream::Nothing | Stream::Secret | Stream::Unknown(_) => Text::unknown(Why::Input),
+        };
+        // How lines and fields fall to names is not followed: each may hold any of them.
+        let lines = match value.value() {
+            Some(known) => known.lines().map(Text::known).collect(),
+            None => vec![value],
+        };
+        for name in names {
+            scope.set(&name, lines.iter().cloned().map(Value::Scalar).collect());
+        }
+    }
+
+    fn declare(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        for argument in arguments {
+            self.second_evaluation(argument, scope);
+            let text = argument.rough();
+            if let Some((name, value)) = text.split_once('=') {
+                let value = argument.strip_prefix(&format!("{name}=")).unwrap_or_else(|| Text::known(value));
+                scope.set(name, vec![Value::Scalar(value)]);
+            }
+        }
+        let mut found = self.new_found("export", arguments.to_vec(), scope, &call.setting);
+        found.environment.clone_from(&call.environment);
+        if !found.environment.is_empty() {
+            self.commands.push(found);
+        }
+    }
+}
+
+/// Programs whose output is meant for `eval`: they set up an environment.
+pub(super) fn is_trusted(program: &str) -> bool {
+    const SETUP: [&str; 34] = [
+        "ssh-agent", "direnv", "brew", "pyenv", "rbenv", "nodenv", "jenv", "goenv", "opam", "starship", "fnm", "conda",
+        "mamba", "micromamba", "dircolors", "zoxide", "mise", "rtx", "asdf", "register-python-argcomplete", "lesspipe",
+        "lesspipe.sh", "minikube", "docker-machine", "luarocks", "npm", "kubectl", "helm", "gh", "thefuck", "keychain",
+        "gpg-agent", "resize", "atuin",
+    ];
+    SETUP.contains(&program)
+}

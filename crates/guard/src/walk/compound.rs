@@ -1,0 +1,392 @@
+//! Lists, pipelines and compound commands.
+
+use crate::analysis::{Setting, Shape, Stream};
+use crate::scope::{Arguments, Scope, Value, union};
+use crate::syntax::ast::{Assigned, Command, Item, Kind, List, Part, Pipeline, Then, Word};
+use crate::text::{Text, Why};
+use std::rc::Rc;
+
+use super::{Walker, output};
+
+impl Walker<'_> {
+    /// The commands of a list, and what they print together.
+    pub(crate) fn list(&mut self, list: &List, scope: &mut Scope, setting: &Setting) -> Stream {
+        let mut printed = Stream::Nothing;
+        let mut index = 0;
+        while let Some(item) = list.items.get(index) {
+            let stream = self.item(item, scope, setting);
+            printed = output::followed_by(printed, stream);
+            let mut link = item.then;
+            // The rest of `a && b || c`.
+            while matches!(link, Then::And | Then::Or) {
+                let before = &list.items[index];
+                index += 1;
+                let Some(next) = list.items.get(index) else { break };
+                let skipped = scope.clone();
+                let stream = self.item(next, scope, setting);
+                printed = output::followed_by(printed, stream);
+                match link {
+                    Then::And if is_test(before) => scope.merge(skipped),
+                    Then::Or if ends_here(&next.pipeline) => *scope = skipped,
+                    Then::Or => scope.merge(skipped),
+                    Then::And | Then::Next | Then::Background => {}
+                }
+                link = next.then;
+            }
+            index += 1;
+        }
+        printed
+    }
+
+    fn item(&mut self, item: &Item, scope: &mut Scope, setting: &Setting) -> Stream {
+        if item.then == Then::Background {
+            return self.pipeline(&item.pipeline, &mut scope.clone(), setting);
+        }
+        self.pipeline(&item.pipeline, scope, setting)
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, scope: &mut Scope, setting: &Setting) -> Stream {
+        if let [only] = pipeline.stages.as_slice() {
+            return self.command(only, scope, setting);
+        }
+        let mut stream = setting.input.clone();
+        let mut files = scope.files.clone();
+        for stage in &pipeline.stages {
+            let mut inner = scope.clone();
+            inner.files.clone_from(&files);
+            let setting = Setting { input: stream, ..setting.clone() };
+            stream = self.command(stage, &mut inner, &setting);
+            files = inner.files;
+        }
+        scope.files = files;
+        stream
+    }
+
+    fn command(&mut self, command: &Command, scope: &mut Scope, setting: &Setting) -> Stream {
+        if !self.step() {
+            return Stream::Nothing;
+        }
+        let outer = std::mem::replace(&mut self.span, command.span);
+        let saved = std::mem::replace(&mut self.setting, setting.clone());
+        let stream = match &command.kind {
+            Kind::Simple(simple) => self.simple(simple, &command.redirects, scope, setting),
+            kind => {
+                let redirected = self.redirects(&command.redirects, scope, setting);
+                self.redirection_alone(&redirected, scope, setting);
+                let inner = Setting { input: redirected.input.clone(), ..setting.clone() };
+                let connected = scope.connected;
+                scope.connected |= redirected.connected;
+                let stream = self.compound(kind, scope, &inner);
+                scope.connected = connected;
+                redirected.deliver(stream, scope)
+            }
+        };
+        self.span = outer;
+        self.setting = saved;
+        stream
+    }
+
+    fn compound(&mut self, kind: &Kind, scope: &mut Scope, setting: &Setting) -> Stream {
+        match kind {
+            Kind::Simple(_) => Stream::Nothing,
+            Kind::Group(list) => self.list(list, scope, setting),
+            Kind::Subshell(list) => self.list(list, &mut scope.clone(), setting),
+            Kind::Coprocess(command) => self.command(command, &mut scope.clone(), setting),
+            Kind::If { branches, otherwise } => self.conditional(branches, otherwise.as_ref(), scope, setting),
+            Kind::Loop { condition, body } => {
+                let stream = self.list(condition, scope, setting);
+                output::followed_by(stream, self.repeated(body, scope, setting))
+            }
+            Kind::For { name, words, body } => {
+                let values = match words {
+                    Some(words) => words.iter().flat_map(|word| self.fields(word, scope)).collect(),
+                    None => match &scope.arguments {
+                        Arguments::Known(arguments) => arguments.clone(),
+                        Arguments::Unknown => vec![Text::unknown(Why::Argument("@".to_owned()))],
+                    },
+                };
+                scope.set(name, values.into_iter().map(Value::Scalar).fold(vec![], |all, one| union(all, vec![one])));
+                self.repeated(body, scope, setting)
+            }
+            Kind::ArithmeticFor { header, body } => {
+                self.arithmetic(&header.parts, scope);
+                self.repeated(body, scope, setting)
+            }
+            Kind::Case { subject, arms } => {
+                self.look_into(subject, scope);
+                let before = scope.clone();
+                let mut printed = Stream::Nothing;
+                for arm in arms {
+                    for pattern in &arm.patterns {
+                        self.look_into(pattern, scope);
+                    }
+                    let mut inner = before.clone();
+                    printed = output::followed_by(printed, self.list(&arm.body, &mut inner, setting));
+                    if !ends(&arm.body) {
+                        scope.merge(inner);
+                    }
+                }
+                printed
+            }
+            Kind::Function { name, body } => {
+                if multiplies(name, body) {
+                    self.shapes.push(Shape::ForkBomb(self.span));
+                }
+                // Looked at even if it is never called: it may be, by something that is not seen here.
+                let mut inner = scope.clone();
+                inner.arguments = Arguments::Unknown;
+                inner.functions.remove(name);
+                self.opaque_allowed(|walker| walker.command(body, &mut inner, setting));
+                scope.functions.insert(name.clone(), Rc::new((**body).clone()));
+                Stream::Nothing
+            }
+            Kind::Arithmetic(word) => {
+                self.arithmetic(&word.parts, scope);
+                Stream::Nothing
+            }
+            Kind::Test(words) => {
+                let mut looks_up = false;
+                for word in words {
+                    for value in self.values(word, scope) {
+                        if looks_up {
+                            self.second_evaluation(&value, scope);
+                        }
+                    }
+                    let compares = ["-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+                    looks_up = word.bare().is_some_and(|bare| compares.contains(&bare));
+                }
+                Stream::Nothing
+            }
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        branches: &[(List, List)],
+        otherwise: Option<&List>,
+        scope: &mut Scope,
+        setting: &Setting,
+    ) -> Stream {
+        let mut printed = Stream::Nothing;
+        let mut ways: Vec<Scope> = vec![];
+        for (condition, body) in branches {
+            printed = output::followed_by(printed, self.list(condition, scope, setting));
+            let mut inner = scope.clone();
+            printed = output::followed_by(printed, self.list(body, &mut inner, setting));
+            if !ends(body) {
+                ways.push(inner);
+            }
+        }
+        if let Some(body) = otherwise {
+            let mut inner = scope.clone();
+            printed = output::followed_by(printed, self.list(body, &mut inner, setting));
+            if !ends(body) {
+                ways.push(inner);
+            }
+            if !ways.is_empty() {
+                *scope = ways.remove(0);
+            }
+        }
+        for way in ways {
+            scope.merge(way);
+        }
+        printed
+    }
+
+    /// The body of a loop: once, and once more with what the first time may have changed.
+    fn repeated(&mut self, body: &List, scope: &mut Scope, setting: &Setting) -> Stream {
+        let mut inner = scope.clone();
+        let stream = self.list(body, &mut inner, setting);
+        let changed = assigns(body);
+        scope.merge(inner);
+        if changed {
+            let mut again = scope.clone();
+            self.list(body, &mut again, setting);
+            scope.merge(again);
+        }
+        output::repeated(stream)
+    }
+
+    /// Runs something whose unknown arguments are no reason to ask: a function that nobody has called.
+    fn opaque_allowed(&mut self, inner: impl FnOnce(&mut Self) -> Stream) {
+        let (opaque, commands) = (self.opaque.clone(), self.commands.len());
+        inner(self);
+        self.opaque = opaque;
+        for command in &mut self.commands[commands..] {
+            command.forget_arguments();
+        }
+    }
+}
+
+/// A command that may well fail, so that what comes after `&&` may not happen.
+fn is_test(item: &Item) -> bool {
+    let Some(command) = item.pipeline.stages.last() else { return false };
+    match &command.kind {
+        Kind::Test(_) | Kind::Arithmetic(_) => true,
+        Kind::Simple(simple) => simple
+            .words
+            .first()
+            .and_then(Word::bare)
+            .is_some_and(|name| matches!(name, "[" | "test" | "false" | "grep" | "command" | "which" | "type")),
+        _ => item.pipeline.negated,
+    }
+}
+
+fn ends(list: &List) -> bool {
+    list.items.last().is_some_and(|item| ends_here(&item.pipeline))
+}
+
+/// Nothing after it runs.
+fn ends_here(pipeline: &Pipeline) -> bool {
+    let [command] = pipeline.stages.as_slice() else { return false };
+    match &command.kind {
+        Kind::Group(list) => ends(list),
+        Kind::Simple(simple) => {
+            let name = simple.words.first().and_then(Word::bare);
+            matches!(name, Some("exit" | "return" | "break" | "continue"))
+                || name == Some("exec") && simple.words.len() > 1
+        }
+        _ => false,
+    }
+}
+
+/// Whether a list changes variables or the working directory, at any depth.
+fn assigns(list: &List) -> bool {
+    let mut changes = false;
+    visit(list, &mut |command| {
+        if let Kind::Simple(simple) = &command.kind {
+            let name = simple.words.first().and_then(Word::bare);
+            changes |= simple.words.is_empty() || matches!(name, Some("cd" | "pushd" | "popd" | "set" | "shift" | "read"));
+            changes |= !simple.assignments.is_empty();
+        }
+    });
+    changes
+}
+
+/// A function that starts itself more than once, or in the background: each call makes more of them.
+fn multiplies(name: &str, body: &Command) -> bool {
+    let calls = |command: &Command| {
+        matches!(&command.kind, Kind::Simple(simple) if simple.words.first().and_then(Word::bare) == Some(name))
+    };
+    let list = List {
+        items: vec![Item { pipeline: Pipeline { negated: false, stages: vec![body.clone()] }, then: Then::Next }],
+    };
+    let mut found = false;
+    visit_lists(&list, &mut |list| {
+        for item in &list.items {
+            let own = item.pipeline.stages.iter().filter(|stage| calls(stage)).count();
+            found |= own > 1 || own == 1 && item.then == Then::Background;
+        }
+    });
+    found
+}
+
+/// The classic one where the text is not even a script, as other shells take it.
+pub(super) fn bomb_in(text: &str) -> bool {
+    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some((before, after)) = squeezed.split_once("(){") else { return false };
+    let name = before.rsplit([';', '&', '|', '(', '{']).next().unwrap_or_default();
+    !name.is_empty() && after.contains(&format!("{name}|{name}"))
+}
+
+/// Where each simple command begins.
+pub(super) fn starts(list: &List, starts: &mut Vec<usize>) {
+    visit(list, &mut |command| {
+        starts.push(command.span.start);
+        if let Kind::Simple(simple) = &command.kind {
+            starts.extend(simple.words.iter().take(1).map(|word| word.span.start));
+            starts.extend(simple.assignments.iter().map(|assignment| assignment.span.start));
+        }
+    });
+}
+
+fn visit(list: &List, seen: &mut dyn FnMut(&Command)) {
+    visit_lists(list, &mut |list| {
+        for command in list.items.iter().flat_map(|item| &item.pipeline.stages) {
+            seen(command);
+            if let Kind::Function { body, .. } | Kind::Coprocess(body) = &command.kind {
+                seen(body);
+            }
+        }
+    });
+}
+
+/// Every list in a list, in words too.
+fn visit_lists(list: &List, seen: &mut dyn FnMut(&List)) {
+    seen(list);
+    for command in list.items.iter().flat_map(|item| &item.pipeline.stages) {
+        visit_in_command(command, seen);
+    }
+}
+
+fn visit_in_command(command: &Command, seen: &mut dyn FnMut(&List)) {
+    for redirect in &command.redirects {
+        visit_in_parts(&redirect.target.parts, seen);
+    }
+    match &command.kind {
+        Kind::Simple(simple) => {
+            for assignment in &simple.assignments {
+                if let Some(subscript) = &assignment.subscript {
+                    visit_in_parts(&subscript.parts, seen);
+                }
+                match &assignment.value {
+                    Assigned::Word(word) => visit_in_parts(&word.parts, seen),
+                    Assigned::Array(words) => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
+                }
+            }
+            simple.words.iter().for_each(|word| visit_in_parts(&word.parts, seen));
+        }
+        Kind::Subshell(list) | Kind::Group(list) => visit_lists(list, seen),
+        Kind::If { branches, otherwise } => {
+            for (condition, body) in branches {
+                visit_lists(condition, seen);
+                visit_lists(body, seen);
+            }
+            otherwise.iter().for_each(|body| visit_lists(body, seen));
+        }
+        Kind::Loop { condition, body } => {
+            visit_lists(condition, seen);
+            visit_lists(body, seen);
+        }
+        Kind::For { words, body, .. } => {
+            words.iter().flatten().for_each(|word| visit_in_parts(&word.parts, seen));
+            visit_lists(body, seen);
+        }
+        Kind::ArithmeticFor { header, body } => {
+            visit_in_parts(&header.parts, seen);
+            visit_lists(body, seen);
+        }
+        Kind::Case { subject, arms } => {
+            visit_in_parts(&subject.parts, seen);
+            for arm in arms {
+                arm.patterns.iter().for_each(|word| visit_in_parts(&word.parts, seen));
+                visit_lists(&arm.body, seen);
+            }
+        }
+        Kind::Function { body, .. } | Kind::Coprocess(body) => visit_in_command(body, seen),
+        Kind::Arithmetic(word) => visit_in_parts(&word.parts, seen),
+        Kind::Test(words) => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
+    }
+}
+
+fn visit_in_parts(parts: &[Part], seen: &mut dyn FnMut(&List)) {
+    for part in parts {
+        match part {
+            Part::Bare(_) | Part::Quoted(_) => {}
+            Part::Double(inner) | Part::Arithmetic(inner) => visit_in_parts(inner, seen),
+            Part::Command(list) | Part::Process(list) => visit_lists(list, seen),
+            Part::Document(body) => body.get().iter().for_each(|parts| visit_in_parts(parts, seen)),
+            Part::Parameter(parameter) => {
+                use crate::syntax::ast::Change;
+                parameter.subscript.iter().for_each(|word| visit_in_parts(&word.parts, seen));
+                match &parameter.change {
+                    Change::Default(word) | Change::Assign(word) | Change::Alternative(word) | Change::Require(word) => {
+                        visit_in_parts(&word.parts, seen);
+                    }
+                    Change::Edit { words, .. } => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
+                    Change::None | Change::Length | Change::Indirect | Change::Transform(_) => {}
+                }
+            }
+        }
+    }
+}

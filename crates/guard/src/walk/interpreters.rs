@@ -1,0 +1,269 @@
+//! Programs that are given code: in an option, on standard input, or in words that mean something to them.
+
+use crate::analysis::{Effect, Found, Stream};
+use crate::options::Options;
+use crate::paths::locate;
+use crate::scope::Scope;
+use crate::text::Text;
+
+use super::Walker;
+use super::calls::{self, Act, Language};
+use super::simple::Call;
+
+impl Walker<'_> {
+    /// Finds the commands in the code that a program is given.
+    pub(super) fn interpreter(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        if let Some(language) = Language::of(program) {
+            self.language(program, language, arguments, call, scope);
+            return;
+        }
+        for code in code_in_words(program, arguments, &call.setting.input) {
+            let setting = call.setting.through(program);
+            self.script(&code, &mut scope.clone(), &setting);
+        }
+    }
+
+    fn language(&mut self, program: &str, language: Language, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        let mut codes = language.code(arguments);
+        let reads_input = codes.is_empty() && language.reads_input(arguments);
+        if reads_input {
+            match &call.setting.input {
+                Stream::Known(text) => codes.push(text.clone()),
+                feed @ (Stream::Downloaded | Stream::Decoded) => self.notice_feed(program, feed.clone(), call, scope),
+                Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => {}
+            }
+        }
+        if codes.is_empty()
+            && let Some(file) = arguments.iter().find(|argument| !argument.prefix().starts_with('-'))
+        {
+            if let Some(feed) = self.feed_from(file, scope) {
+                self.notice_file(program, file, feed, call, scope);
+            }
+            if let Stream::Known(text) = self.content(file, scope) {
+                codes.push(text);
+            }
+        }
+        for code in codes {
+            if let Some(feed) = super::shells::feed_of(&code) {
+                self.notice_feed(program, feed, call, scope);
+            }
+            for act in calls::scan(&code.rough(), language, self.world) {
+                self.act(program, act, call, scope);
+            }
+        }
+    }
+
+    fn notice_feed(&mut self, program: &str, feed: Stream, call: &Call, scope: &Scope) {
+        let mut found = self.new_found(program, vec![], scope, &call.setting);
+        found.feed = Some(feed);
+        self.commands.push(found);
+    }
+
+    /// A file with such content is executed.
+    pub(super) fn notice_file(&mut self, program: &str, file: &Text, feed: Stream, call: &Call, scope: &Scope) {
+        let mut found = self.new_found(program, vec![file.clone()], scope, &call.setting);
+        let paths = locate(file, &scope.cwds, self.world);
+        found.effects = paths.into_iter().map(|path| Effect::Execute { target: path.into() }).collect();
+        found.feed = Some(feed);
+        self.commands.push(found);
+    }
+
+    /// Something that the code does, as a command of the shell would.
+    fn act(&mut self, program: &str, act: Act, call: &Call, scope: &mut Scope) {
+        let setting = call.setting.through(program);
+        let inner = Call { arguments: vec![], setting: setting.clone(), environment: vec![], redirected: Default::default() };
+        match act {
+            Act::Shell(code) => drop(self.script(&Text::known(code), &mut scope.clone(), &setting)),
+            Act::Command(words) => {
+                let arguments = words.into_iter().map(Text::known).collect();
+                self.run(Call { arguments, ..inner }, &mut scope.clone());
+            }
+            Act::Delete { path, recursive } => {
+                let flags = if recursive { "-rf" } else { "-f" };
+                let arguments = vec![Text::known("rm"), Text::known(flags), Text::known("--"), Text::known(path)];
+                self.run(Call { arguments, ..inner }, &mut scope.clone());
+            }
+            Act::Write { path } => {
+                let mut found = self.new_found(program, vec![], scope, &setting);
+                let paths = locate(&Text::known(path), &scope.cwds, self.world);
+                found.effects = paths.into_iter().map(|path| Effect::Write { target: path.into() }).collect();
+                self.commands.push(found);
+            }
+            Act::ReverseShell => {
+                let found = self.new_found("sh", vec![], scope, &setting);
+                self.commands.push(Found { connected: true, ..found });
+            }
+            Act::ForkBomb => self.shapes.push(crate::analysis::Shape::ForkBomb(self.span)),
+            Act::RunsDownload => self.notice_feed(program, Stream::Downloaded, call, scope),
+            Act::RunsDecoded => self.notice_feed(program, Stream::Decoded, call, scope),
+        }
+    }
+}
+
+/// Options whose value is a command.
+const CODE_OPTIONS: [(&str, &[&str]); 24] = [
+    ("man", &["-P", "--pager"]),
+    ("sort", &["--compress-program"]),
+    ("rg", &["--pre"]),
+    ("tar", &["--to-command", "-I", "--use-compress-program", "--rsh-command"]),
+    ("rsync", &["-e", "--rsh"]),
+    ("nix-shell", &["--run", "--command"]),
+    ("nix", &["-c", "--command"]),
+    ("cargo", &["-s", "--shell"]),
+    ("nodemon", &["--exec", "-x"]),
+    ("git", &["--exec", "-x", "--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--upload-pack", "-O"]),
+    ("make", &["--eval"]),
+    ("scp", &["-S"]),
+    ("sftp", &["-S"]),
+    ("zip", &["-TT", "--unzip-command"]),
+    ("pdflatex", &["--shell-escape"]),
+    ("ffmpeg", &["-exec"]),
+    ("dpkg", &["--pre-invoke"]),
+    ("vagrant", &["-c"]),
+    ("xterm", &["-e"]),
+    ("gnome-terminal", &["-e", "--command"]),
+    ("konsole", &["-e"]),
+    ("x-terminal-emulator", &["-e"]),
+    ("start-stop-daemon", &["--exec"]),
+    ("wsl", &["-e", "--exec"]),
+];
+
+fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text> {
+    let mut codes: Vec<Text> = vec![];
+    if let Some((_, options)) = CODE_OPTIONS.iter().find(|(name, _)| *name == program) {
+        codes.extend(option_values(arguments, options));
+    }
+    let spaced = |argument: &&Text| argument.rough().contains(' ') && !argument.prefix().starts_with('-');
+    let known_input = || match input {
+        Stream::Known(text) => Some(text.clone()),
+        _ => None,
+    };
+    match program {
+        "watch" => {
+            let options = Options::parse(arguments, "n", &["interval"]);
+            codes.push(super::output::joined(&options.operands));
+        }
+        "tmux" | "screen" | "hyperfine" | "concurrently" | "byobu" => codes.extend(arguments.iter().filter(spaced).cloned()),
+        "at" | "batch" => codes.extend(known_input()),
+        "crontab" if arguments.iter().any(|argument| argument.value() == Some("-")) || arguments.is_empty() => {
+            codes.extend(known_input().iter().flat_map(cron_commands));
+        }
+        "expect" => codes.extend(arguments.iter().chain(known_input().iter()).flat_map(spawned)),
+        "tar" | "bsdtar" => {
+            let actions = arguments.iter().filter_map(|argument| argument.strip_prefix("--checkpoint-action=exec="));
+            codes.extend(actions);
+        }
+        "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" | "ed" => {
+            codes.extend(arguments.iter().flat_map(|argument| after_bang(&argument.rough())));
+            codes.extend(known_input().iter().flat_map(|text| text.rough().lines().flat_map(after_bang).collect::<Vec<_>>()));
+        }
+        "less" | "more" => codes.extend(arguments.iter().filter_map(|argument| argument.strip_prefix("+!"))),
+        "gdb" | "lldb" => codes.extend(arguments.iter().filter_map(|argument| {
+            argument.strip_prefix("shell ").or_else(|| argument.strip_prefix("!")).or_else(|| argument.strip_prefix("platform shell "))
+        })),
+        "sed" | "gsed" => codes.extend(sed_commands(arguments)),
+        "git" => codes.extend(git_commands(arguments)),
+        _ => {}
+    }
+    codes
+}
+
+fn option_values(arguments: &[Text], options: &[&str]) -> Vec<Text> {
+    let mut values = vec![];
+    for (at, argument) in arguments.iter().enumerate() {
+        for option in options {
+            if argument.value() == Some(option) {
+                values.extend(arguments.get(at + 1).cloned());
+            } else if option.starts_with("--")
+                && let Some(value) = argument.strip_prefix(&format!("{option}="))
+            {
+                values.push(value);
+            }
+        }
+    }
+    values
+}
+
+/// The commands of a crontab: after five fields of time, or after `@daily`.
+fn cron_commands(text: &Text) -> Vec<Text> {
+    let rough = text.rough();
+    let lines = rough.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let command = |line: &str| {
+        let fields = if line.starts_with('@') { 1 } else { 5 };
+        let mut rest = line;
+        for _ in 0..fields {
+            rest = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+        }
+        Text::known(rest)
+    };
+    lines.map(command).filter(|command| !command.is_empty()).collect()
+}
+
+/// What an expect script spawns.
+fn spawned(code: &Text) -> Vec<Text> {
+    let rough = code.rough();
+    let pieces = rough.split([';', '\n']).map(str::trim);
+    pieces.filter_map(|piece| Some(Text::known(["spawn ", "exec ", "system "].iter().find_map(|verb| piece.strip_prefix(verb))?))).collect()
+}
+
+/// `:!command` and `:r !command` of an editor.
+fn after_bang(word: &str) -> Vec<Text> {
+    let word = word.trim_start_matches(['+', ':', ' ', '%']);
+    let word = ["r ", "read ", "w ", "exe "].iter().find_map(|verb| word.strip_prefix(verb)).unwrap_or(word);
+    let code = word.trim_start().strip_prefix('!').or_else(|| {
+        let (_, rest) = word.split_once("system(")?;
+        Some(rest.trim_matches(|c| "()'\"".contains(c)))
+    });
+    code.map(Text::known).into_iter().collect()
+}
+
+/// The `e` command of sed.
+fn sed_commands(arguments: &[Text]) -> Vec<Text> {
+    let options = Options::parse(arguments, "ef", &["expression", "file"]);
+    let given: Vec<&Text> = options.values(&["e", "expression"]).collect();
+    let scripts = if given.is_empty() { options.operands.iter().take(1).collect() } else { given };
+    let mut codes = vec![];
+    for script in scripts {
+        for line in script.rough().split([';', '\n']) {
+            let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || "$,!/ ".contains(c));
+            if let Some(code) = line.strip_prefix("e ") {
+                codes.push(Text::known(code));
+            }
+            // `s/…/command/e` executes what it has put together.
+            if line.starts_with('s') && line.len() > 4 {
+                let separator = line[1..].chars().next().unwrap_or('/');
+                let parts: Vec<&str> = line[1..].split(separator).collect();
+                if parts.len() >= 4 && parts[3].contains('e') {
+                    codes.push(Text::known(parts[2]));
+                }
+            }
+        }
+    }
+    codes
+}
+
+/// Aliases that are shell commands, and what `bisect run` and `submodule foreach` run.
+fn git_commands(arguments: &[Text]) -> Vec<Text> {
+    let mut codes = vec![];
+    for (at, argument) in arguments.iter().enumerate() {
+        if let Some(code) = argument.strip_prefix("!") {
+            codes.push(code);
+        }
+        let text = argument.rough();
+        if let Some((key, value)) = text.split_once('=') {
+            if key.starts_with("alias.") {
+                let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
+                codes.push(Text::known(code));
+            }
+            let executes = ["core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "diff.external", "sequence.editor"]
+                    .contains(&key.to_lowercase().as_str());
+            if executes && !matches!(value, "cat" | "less" | "true" | ":" | "vim" | "nano" | "") {
+                codes.push(Text::known(value.trim_start_matches('!')));
+            }
+        }
+        if matches!(text.as_str(), "run" | "foreach") && at > 0 {
+            codes.push(super::output::joined(&arguments[at + 1..]));
+        }
+    }
+    codes
+}

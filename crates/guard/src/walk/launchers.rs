@@ -1,0 +1,341 @@
+//! Programs that run commands in ways of their own: per file, per line, on other machines, later.
+
+use crate::analysis::{Machine, Setting, Stream};
+use crate::scope::Scope;
+use crate::text::{Piece, Text, Why};
+
+use super::simple::Call;
+use super::{Walker, containers, output, shells};
+
+impl Walker<'_> {
+    /// What a program with these arguments comes to.
+    pub(super) fn dispatch(&mut self, program: &str, arguments: Vec<Text>, call: Call, scope: &mut Scope) -> Stream {
+        if let Some(stream) = self.builtin(program, &arguments, &call, scope) {
+            return stream;
+        }
+        if shells::SHELLS.contains(&program) {
+            return self.shell(program, &arguments, &call, scope);
+        }
+        if let Some(stream) = self.wrapper(program, &arguments, &call, scope) {
+            return stream;
+        }
+        if let Some(stream) = self.launcher(program, &arguments, &call, scope) {
+            return stream;
+        }
+        self.interpreter(program, &arguments, &call, scope);
+        self.emit(program, arguments, &call, scope)
+    }
+
+    fn launcher(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        match program {
+            "find" | "gfind" => Some(self.find(program, arguments, call, scope)),
+            "fd" | "fdfind" => self.fd(arguments, call, scope),
+            "xargs" | "gxargs" => Some(self.xargs(arguments, call, scope)),
+            "parallel" | "rush" => Some(self.parallel(arguments, call, scope)),
+            "ssh" | "autossh" | "mosh" => Some(self.ssh(program, arguments, call, scope)),
+            "su" | "sg" => self.su(program, arguments, call, scope),
+            "script" | "flock" => self.with_code_option(program, arguments, call, scope),
+            "npx" | "bunx" | "pnpx" => self.package(program, arguments, call, scope),
+            "npm" | "pnpm" | "yarn" | "bun" => {
+                let verb = arguments.first().and_then(Text::value)?;
+                let runs = matches!((program, verb), ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x"));
+                if runs { self.package(program, &arguments[1..], call, scope) } else { None }
+            }
+            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => self.container(program, arguments, call, scope),
+            _ => None,
+        }
+    }
+
+    fn find(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let leading = |text: &str| matches!(text, "-H" | "-L" | "-P") || text.starts_with("-O");
+        let start = arguments.iter().position(|argument| !leading(&argument.rough())).unwrap_or(0);
+        let arguments = &arguments[start..];
+        let begins = |argument: &Text| argument.prefix().starts_with(['-', '(', ')', '!']);
+        let end = arguments.iter().position(begins).unwrap_or(arguments.len());
+        let (mut roots, expression) = (arguments[..end].to_vec(), &arguments[end..]);
+        if roots.is_empty() {
+            roots.push(Text::known("."));
+        }
+        let choice = choice(expression);
+        let targets: Vec<Text> = roots.iter().map(|root| chosen(root, &choice)).collect();
+        let setting = call.setting.through(program);
+        let mut ran = false;
+        let mut at = 0;
+        while let Some(word) = expression.get(at) {
+            at += 1;
+            match word.value() {
+                Some("-delete") => {
+                    ran = true;
+                    let argv = [vec![Text::known("rm"), Text::known("-rf"), Text::known("--")], targets.clone()].concat();
+                    self.run(Call { arguments: argv, setting: setting.clone(), ..call.clone() }, scope);
+                }
+                Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                    ran = true;
+                    let ends = |argument: &Text| matches!(argument.value(), Some(";" | "+" | "\\;"));
+                    let length = expression[at..].iter().position(ends).unwrap_or(expression.len() - at);
+                    let command = &expression[at..at + length];
+                    at += length;
+                    let argv = command.iter().flat_map(|argument| filled(argument, "{}", &targets)).collect();
+                    self.run(Call { arguments: argv, setting: setting.clone(), ..call.clone() }, &mut scope.clone());
+                }
+                _ => {}
+            }
+        }
+        let stream = self.emit(program, arguments.to_vec(), call, scope);
+        if ran { stream } else { Stream::Names { directories: targets, all: choice == Choice::All } }
+    }
+
+    fn fd(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        let runs = |argument: &Text| matches!(argument.value(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+        let at = arguments.iter().position(runs);
+        let before = &arguments[..at.unwrap_or(arguments.len())];
+        let filters = |argument: &Text| !matches!(argument.value(), Some("." | "" | "-H" | "-I" | "-u" | "-a"));
+        let choice = if before.iter().any(filters) { Choice::Some } else { Choice::All };
+        let target = chosen(&Text::known("."), &choice);
+        let Some(at) = at else {
+            return Some(Stream::Names { directories: vec![target], all: choice == Choice::All });
+        };
+        let command = &arguments[at + 1..];
+        let mut argv: Vec<Text> = command.iter().flat_map(|argument| filled(argument, "{}", std::slice::from_ref(&target))).collect();
+        if !command.iter().any(|argument| argument.rough().contains("{}")) {
+            argv.push(target);
+        }
+        Some(self.run(Call { arguments: argv, setting: call.setting.through("fd"), ..call.clone() }, scope))
+    }
+
+    fn xargs(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let mut at = 0;
+        let mut replace: Option<String> = None;
+        let mut input = call.setting.input.clone();
+        while let Some(argument) = arguments.get(at) {
+            let text = argument.rough();
+            let Some(flags) = text.strip_prefix('-') else { break };
+            at += 1;
+            if flags == "-" {
+                break;
+            }
+            let next = || arguments.get(at).map(Text::rough);
+            match flags {
+                "I" | "J" => {
+                    replace = next();
+                    at += 1;
+                }
+                "i" => replace = Some("{}".to_owned()),
+                "a" => {
+                    input = arguments.get(at).map_or(Stream::Nothing, |file| self.content(file, scope));
+                    at += 1;
+                }
+                "n" | "P" | "L" | "s" | "d" | "E" | "-max-args" | "-max-procs" | "-delimiter" | "-arg-file" => at += 1,
+                _ => replace = flags.strip_prefix('I').map(str::to_owned).or(replace),
+            }
+        }
+        let mut command = arguments.get(at..).unwrap_or_default().to_vec();
+        if command.is_empty() {
+            command.push(Text::known("echo"));
+        }
+        let words = output::words(&input);
+        let argv = match &replace {
+            Some(mark) => command.iter().flat_map(|argument| filled(argument, mark, &words)).collect(),
+            None => [command, words].concat(),
+        };
+        let setting = Setting { input: Stream::Nothing, ..call.setting.through("xargs") };
+        self.run(Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone())
+    }
+
+    /// GNU parallel: the command is a piece of script.
+    fn parallel(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let at = arguments.iter().position(|argument| matches!(argument.value(), Some(":::" | ":::+" | "::::")));
+        let (command, values) = arguments.split_at(at.unwrap_or(arguments.len()));
+        let values = match values.split_first() {
+            Some((mark, values)) if mark.value() != Some("::::") => values.to_vec(),
+            _ => output::words(&call.setting.input),
+        };
+        let start = command.iter().position(|argument| !argument.prefix().starts_with('-')).unwrap_or(command.len());
+        let mut code = Text::default();
+        for argument in &command[start..] {
+            for filled in filled(argument, "{}", &values) {
+                code.append(&filled);
+                code.push_str(" ");
+            }
+        }
+        if !command.iter().any(|argument| argument.rough().contains('{')) {
+            for value in &values {
+                code.append(value);
+                code.push_str(" ");
+            }
+        }
+        let setting = Setting { input: Stream::Nothing, ..call.setting.through("parallel") };
+        self.script(&code, &mut scope.clone(), &setting)
+    }
+
+    fn ssh(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        const WITH_VALUE: &str = "BbcDEeFIiJLlmOopQRSWw";
+        let mut at = 0;
+        while let Some(flags) = arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned)) {
+            let value = flags.find(|flag| WITH_VALUE.contains(flag));
+            at += if value.is_some_and(|value| value + 1 == flags.len()) { 2 } else { 1 };
+        }
+        let rest = arguments.get(at + 1..).unwrap_or_default();
+        let mut code = Text::default();
+        for argument in rest.iter().filter(|argument| argument.value() != Some("--")) {
+            code.append(argument);
+            code.push_str(" ");
+        }
+        let mut inner = scope.clone();
+        inner.cwds = vec![Text::known(self.world.home())];
+        let setting = Setting { machine: Machine::Remote, input: Stream::Nothing, ..call.setting.through(program) };
+        if !rest.is_empty() {
+            self.script(&code, &mut inner, &setting);
+        } else if let Stream::Known(script) = &call.setting.input {
+            self.script(script, &mut inner, &setting);
+        }
+        self.emit(program, arguments.to_vec(), call, scope)
+    }
+
+    fn su(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        let is_code = |argument: &Text| {
+            matches!(argument.value(), Some("--command")) || argument.value().is_some_and(|text| is_cluster(text, 'c'))
+        };
+        let at = arguments.iter().position(is_code)?;
+        let setting = Setting { elevated: true, ..call.setting.through(program) };
+        Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting))
+    }
+
+    /// `script -c CODE FILE`, `flock FILE -c CODE`, `flock FILE command…`.
+    fn with_code_option(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        let setting = call.setting.through(program);
+        let is_code = |argument: &Text| argument.value().is_some_and(|text| text == "--command" || is_cluster(text, 'c'));
+        if let Some(at) = arguments.iter().position(is_code) {
+            return Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting));
+        }
+        if program == "script" {
+            return None;
+        }
+        let mut at = 0;
+        while let Some(flags) = arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned)) {
+            at += if flags.ends_with(['w', 'E']) { 2 } else { 1 };
+        }
+        let argv = arguments.get(at + 1..).filter(|rest| !rest.is_empty())?.to_vec();
+        Some(self.run(Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()))
+    }
+
+    /// `npx PACKAGE arguments…`.
+    fn package(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        let setting = call.setting.through(program);
+        let mut at = 0;
+        while let Some(text) = arguments.get(at).map(Text::rough).filter(|text| text.starts_with('-')) {
+            at += 1;
+            match text.as_str() {
+                "--" => break,
+                "-c" | "--call" => return Some(self.script(arguments.get(at)?, &mut scope.clone(), &setting)),
+                "-p" | "--package" => at += 1,
+                _ => {}
+            }
+        }
+        let mut argv = arguments.get(at..).filter(|rest| !rest.is_empty())?.to_vec();
+        // Without the version.
+        let name = argv[0].rough();
+        if let Some(end) = name.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at) {
+            argv[0] = Text::known(&name[..end]);
+        }
+        Some(self.run(Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()))
+    }
+
+    fn container(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        let inside = containers::inside(program, arguments)?;
+        let mut setting = call.setting.through(program);
+        setting.machine = inside.machine;
+        setting.mounts = inside.mounts.into_iter().map(|(host, there)| (absolute(&host, scope), there)).collect();
+        let mut inner = scope.clone();
+        inner.cwds = vec![Text::known(inside.cwd)];
+        self.run(Call { arguments: inside.command, setting, ..call.clone() }, &mut inner);
+        Some(self.emit(program, arguments.to_vec(), call, scope))
+    }
+}
+
+fn absolute(path: &Text, scope: &Scope) -> Text {
+    if path.prefix().starts_with('/') || path.why().is_some() {
+        return path.clone();
+    }
+    let mut whole = scope.cwds.first().cloned().unwrap_or_default();
+    whole.push_str("/");
+    whole.append(path);
+    whole
+}
+
+/// Whether a cluster of short options ends in this one.
+fn is_cluster(text: &str, flag: char) -> bool {
+    text.strip_prefix('-').is_some_and(|flags| {
+        !flags.starts_with('-') && flags.ends_with(flag) && flags.bytes().all(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// Which of the files below its roots `find` picks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Choice {
+    All,
+    Named(String),
+    Some,
+}
+
+fn choice(expression: &[Text]) -> Choice {
+    const FILTERS: [&str; 22] = [
+        "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin",
+        "-size", "-newer", "-empty", "-user", "-group", "-perm", "-inum", "-links", "-samefile", "-nouser", "-lname",
+    ];
+    let mut negated = false;
+    let mut choice = Choice::All;
+    for (at, word) in expression.iter().enumerate() {
+        let Some(text) = word.value() else { continue };
+        match text {
+            "!" | "-not" => {
+                negated = true;
+                continue;
+            }
+            "-name" | "-iname" if !negated => {
+                let pattern = expression.get(at + 1).map(Text::rough).unwrap_or_default();
+                if !crate::patterns::matches_nearly_all(&pattern) {
+                    choice = Choice::Named(pattern);
+                }
+            }
+            _ if !negated && (FILTERS.contains(&text) || text.starts_with("-newer")) && choice == Choice::All => {
+                choice = Choice::Some;
+            }
+            _ => {}
+        }
+        negated = false;
+    }
+    choice
+}
+
+/// The files below a directory that are picked, as a path.
+fn chosen(root: &Text, choice: &Choice) -> Text {
+    let mut path = root.clone();
+    match choice {
+        Choice::All => {}
+        Choice::Named(pattern) => {
+            path.push_str("/");
+            path.push(if pattern.contains(['*', '?', '[']) {
+                Piece::Pattern(pattern.clone())
+            } else {
+                Piece::Known(pattern.clone())
+            });
+        }
+        Choice::Some => path.push_str("/…"),
+    }
+    path
+}
+
+/// An argument with each of the values in place of the mark.
+fn filled(argument: &Text, mark: &str, values: &[Text]) -> Vec<Text> {
+    let Some((before, after)) = argument.value().and_then(|text| text.split_once(mark)) else {
+        return vec![argument.clone()];
+    };
+    let fill = |value: &Text| {
+        let mut text = Text::known(before);
+        text.append(value);
+        text.push_str(after);
+        text
+    };
+    if values.is_empty() { vec![Text::unknown(Why::Input)] } else { values.iter().map(fill).collect() }
+}

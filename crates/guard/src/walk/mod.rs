@@ -1,0 +1,190 @@
+//! Goes through a syntax tree as the shell would, without doing anything, and writes down every command it meets.
+
+mod builtins;
+mod calls;
+mod compound;
+mod containers;
+mod interpreters;
+mod launchers;
+mod output;
+mod redirects;
+mod shells;
+mod simple;
+mod wrappers;
+
+pub(crate) use redirects::is_secret;
+pub(crate) use shells::SHELLS;
+
+use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
+use crate::scope::{File, Scope, Value};
+use crate::syntax::ast::{List, Span};
+use crate::syntax::{self, Origin, Second};
+use crate::text::{Piece, Text, Why};
+use crate::world::World;
+
+/// Commands, words and values looked at before it is too much.
+const MOST_STEPS: usize = 60_000;
+
+/// Scripts within scripts, functions within functions.
+const DEEPEST: usize = 12;
+
+pub(crate) struct Walker<'a> {
+    pub(crate) world: &'a World,
+    steps: usize,
+    depth: usize,
+    commands: Vec<Found>,
+    opaque: Vec<Opaque>,
+    shapes: Vec<Shape>,
+    /// Where the command that is being looked at stands.
+    pub(crate) span: Span,
+    /// How the things found in words would be run.
+    setting: Setting,
+    streams: usize,
+}
+
+/// Analyzes the text of a command.
+pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
+    let whole = Span { start: 0, end: command.len() };
+    let mut walker = Walker {
+        world,
+        steps: 0,
+        depth: 0,
+        commands: vec![],
+        opaque: vec![],
+        shapes: vec![],
+        span: whole,
+        setting: Setting::default(),
+        streams: 0,
+    };
+    match syntax::parse(command, Origin::Command) {
+        Ok(list) => {
+            let mut starts = vec![];
+            compound::starts(&list, &mut starts);
+            starts.sort_unstable();
+            if let Some(span) = Second::new().objection(command, &starts) {
+                let reason = "two parsers disagree on whether a command begins here".to_owned();
+                walker.opaque.push(Opaque { reason, span });
+            }
+            let mut scope = Scope::new(world);
+            walker.list(&list, &mut scope, &Setting::default());
+        }
+        Err(unreadable) => {
+            let at = command.floor_char_boundary(unreadable.at.min(command.len()));
+            let span = Span { start: at, end: command.len() };
+            walker.shapes.extend(compound::bomb_in(command).then_some(Shape::ForkBomb(whole)));
+            walker.opaque.push(Opaque { reason: format!("this is not bash that can be read: {unreadable}"), span });
+        }
+    }
+    walker.opaque.dedup();
+    Analysis { command: command.to_owned(), commands: walker.commands, opaque: walker.opaque, shapes: walker.shapes }
+}
+
+impl Walker<'_> {
+    /// Counts a step; false when there were too many.
+    pub(crate) fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps == MOST_STEPS {
+            self.give_up("it does too much to be followed");
+        }
+        self.steps < MOST_STEPS
+    }
+
+    pub(crate) fn give_up(&mut self, reason: impl Into<String>) {
+        let opaque = Opaque { reason: reason.into(), span: self.span };
+        if !self.opaque.contains(&opaque) {
+            self.opaque.push(opaque);
+        }
+    }
+
+    /// The text of a script that is a value: an argument of `bash -c` or `eval`, a file that was written before.
+    pub(crate) fn script(&mut self, code: &Text, scope: &mut Scope, setting: &Setting) -> Stream {
+        if self.depth >= DEEPEST {
+            self.give_up("scripts are nested too deeply in scripts");
+            return Stream::Nothing;
+        }
+        let text = self.with_holes(code, scope);
+        match syntax::parse(&text, Origin::Value(self.span)) {
+            Ok(list) => {
+                self.depth += 1;
+                let stream = self.list(&list, scope, setting);
+                self.depth -= 1;
+                stream
+            }
+            Err(unreadable) => {
+                if compound::bomb_in(&text) {
+                    self.shapes.push(Shape::ForkBomb(self.span));
+                }
+                self.give_up(format!("a script in it cannot be read: {unreadable}"));
+                Stream::Nothing
+            }
+        }
+    }
+
+    /// Unknown parts become variables that hold them.
+    fn with_holes(&mut self, code: &Text, scope: &mut Scope) -> String {
+        let mut text = String::new();
+        for piece in code.pieces() {
+            match piece {
+                Piece::Known(known) | Piece::Pattern(known) => text.push_str(known),
+                Piece::Unknown(Why::Variable(name)) => text.push_str(&format!("${{{name}}}")),
+                Piece::Unknown(_) => {
+                    self.streams += 1;
+                    let name = format!("__unknown_{}", self.streams);
+                    text.push_str(&format!("${{{name}}}"));
+                    scope.set(&name, vec![Value::Scalar(one(piece))]);
+                }
+            }
+        }
+        text
+    }
+
+    /// A string that bash expands once more, as it does with prompts and subscripts.
+    pub(crate) fn second_evaluation(&mut self, text: &Text, scope: &mut Scope) {
+        let rough = text.rough();
+        if !rough.contains("$(") && !rough.contains('`') && !rough.contains("${") {
+            return;
+        }
+        // As the inside of double quotes is the nearest to what bash does.
+        let quoted = format!(": \"{}\"", rough.replace('\\', "\\\\").replace('"', "\\\""));
+        let setting = self.setting.clone();
+        self.script(&Text::known(quoted), &mut scope.clone(), &setting);
+    }
+
+    /// The output of `$( … )`.
+    pub(crate) fn substitute(&mut self, list: &List, scope: &Scope) -> Text {
+        if !self.step() {
+            return Text::unknown(Why::Many);
+        }
+        let setting = self.setting.clone();
+        let stream = self.list(list, &mut scope.clone(), &setting);
+        output::as_text(stream)
+    }
+
+    /// The name of the file that `<( … )` makes, whose content is remembered.
+    pub(crate) fn process(&mut self, list: &List, scope: &mut Scope) -> String {
+        self.streams += 1;
+        let name = format!("/dev/fd/{}", 60 + self.streams);
+        let setting = self.setting.clone();
+        let stream = self.list(list, &mut scope.clone(), &setting);
+        if let Some(file) = as_file(stream) {
+            scope.files.insert(name.clone(), file);
+        }
+        name
+    }
+}
+
+fn one(piece: &Piece) -> Text {
+    let mut text = Text::default();
+    text.push(piece.clone());
+    text
+}
+
+/// What a file holds after this was written into it.
+pub(crate) fn as_file(stream: Stream) -> Option<File> {
+    match stream {
+        Stream::Known(text) => Some(File::Text(text)),
+        Stream::Downloaded => Some(File::Downloaded),
+        Stream::Decoded => Some(File::Decoded),
+        Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => None,
+    }
+}

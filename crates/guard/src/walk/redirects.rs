@@ -1,0 +1,149 @@
+//! Redirections: what is read, what is written, and connections in disguise.
+
+use crate::analysis::{Effect, Setting, Stream, Target};
+use crate::paths::{Place, locate};
+use crate::scope::{File, Scope};
+use crate::syntax::ast::{Operator, Redirect};
+use crate::text::Text;
+
+use super::{Walker, as_file};
+
+/// The descriptors of one command.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Redirected {
+    pub(super) input: Stream,
+    /// Files that standard output goes into. None: into the pipe.
+    output: Option<Vec<String>>,
+    pub(super) effects: Vec<Effect>,
+    /// A descriptor leads to another machine.
+    pub(super) connected: bool,
+}
+
+impl Redirected {
+    /// Where the output goes: on through the pipe, or into files that are remembered.
+    pub(super) fn deliver(&self, stream: Stream, scope: &mut Scope) -> Stream {
+        let Some(files) = &self.output else { return stream };
+        for name in files {
+            match as_file(stream.clone()) {
+                Some(file) => drop(scope.files.insert(name.clone(), file)),
+                None => drop(scope.files.remove(name)),
+            }
+        }
+        Stream::Nothing
+    }
+}
+
+impl Walker<'_> {
+    pub(super) fn redirects(&mut self, redirects: &[Redirect], scope: &mut Scope, setting: &Setting) -> Redirected {
+        let mut result = Redirected { input: setting.input.clone(), ..Redirected::default() };
+        for redirect in redirects {
+            let mut values = self.values(&redirect.target, scope);
+            match redirect.operator {
+                Operator::HereDocument | Operator::HereString => {
+                    let mut text = values.pop().unwrap_or_default();
+                    if redirect.operator == Operator::HereString {
+                        text.push_str("\n");
+                    }
+                    if redirect.fd.is_none_or(|fd| fd == 0) {
+                        result.input = Stream::Known(text);
+                    }
+                    continue;
+                }
+                Operator::Duplicate => {
+                    let joins = scope.connected && values.iter().any(|text| text.value().is_some_and(|fd| fd != "1" && fd != "2"));
+                    result.connected |= joins;
+                    if joins && redirect.fd.is_none_or(|fd| fd == 0) {
+                        result.input = Stream::Downloaded;
+                    }
+                    continue;
+                }
+                Operator::Read
+                | Operator::Write
+                | Operator::Append
+                | Operator::ReadWrite
+                | Operator::WriteBoth
+                | Operator::AppendBoth => {}
+            }
+            // Patterns are alive in the target of a redirection too.
+            for value in values.iter().map(crate::expand::with_patterns) {
+                self.redirect_to(redirect, &value, &mut result, scope);
+            }
+        }
+        result
+    }
+
+    fn redirect_to(&mut self, redirect: &Redirect, value: &Text, result: &mut Redirected, scope: &Scope) {
+        let operator = redirect.operator;
+        if let Some(host) = network_device(value.prefix()) {
+            result.connected = true;
+            result.effects.push(Effect::Connect { host });
+            if !operator.writes() || operator == Operator::ReadWrite {
+                result.input = Stream::Downloaded;
+            }
+            return;
+        }
+        let paths = locate(value, &scope.cwds, self.world);
+        if operator == Operator::Read {
+            if redirect.fd.is_none_or(|fd| fd == 0) {
+                result.input = self.content(value, scope);
+            }
+            return;
+        }
+        if redirect.fd.is_none_or(|fd| fd == 1) {
+            let names = paths.iter().filter(|path| !path.name.ends_with("/stderr")).map(|path| path.name.clone());
+            result.output = Some(names.collect());
+        }
+        result.effects.extend(paths.into_iter().map(|path| Effect::Write { target: path.into() }));
+    }
+
+    /// What reading a file yields.
+    pub(super) fn content(&self, name: &Text, scope: &Scope) -> Stream {
+        let paths = locate(name, &scope.cwds, self.world);
+        for path in &paths {
+            match scope.files.get(&path.name) {
+                Some(File::Text(text)) => return Stream::Known(text.clone()),
+                Some(File::Downloaded) => return Stream::Downloaded,
+                Some(File::Decoded) => return Stream::Decoded,
+                Some(File::Program(_)) | None => {}
+            }
+        }
+        if paths.iter().any(|path| is_secret(&path.clone().into(), self.world.home())) {
+            return Stream::Secret;
+        }
+        Stream::Unknown("a file".to_owned())
+    }
+
+    /// A redirection that belongs to no simple command is written down by itself.
+    pub(super) fn redirection_alone(&mut self, redirected: &Redirected, scope: &Scope, setting: &Setting) {
+        if !redirected.effects.is_empty() {
+            let mut found = self.new_found("", vec![], scope, setting);
+            found.effects.clone_from(&redirected.effects);
+            found.connected = redirected.connected;
+            self.commands.push(found);
+        }
+    }
+}
+
+/// `/dev/tcp/HOST/PORT`, which bash makes a connection of.
+fn network_device(path: &str) -> Option<String> {
+    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
+    Some(rest.split('/').next().unwrap_or_default().to_owned())
+}
+
+/// Keys and passwords, by their usual names.
+pub(crate) fn is_secret(target: &Target, home: &str) -> bool {
+    const FILES: [&str; 12] = [
+        ".ssh", ".aws", ".gnupg", ".netrc", ".kube", ".docker/config.json", ".config/gh", ".npmrc", ".pypirc",
+        ".git-credentials", ".config/gcloud", ".password-store",
+    ];
+    let path = target.path.as_str();
+    let at_home = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| {
+        FILES.iter().any(|file| rest.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    });
+    let public = path.ends_with(".pub") || path.ends_with("known_hosts");
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let named = matches!(name, "id_rsa" | "id_ed25519" | "id_ecdsa" | "shadow" | ".env" | "credentials.json")
+        || name.starts_with(".env.") && !name.contains("example")
+        || name.ends_with(".pem");
+    (at_home || named) && !public && target.place != Place::Temporary
+}

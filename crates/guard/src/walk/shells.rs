@@ -1,0 +1,140 @@
+//! Shells that are given a script: `bash -c`, `… | sh`, `bash <<EOF`, `bash file`.
+
+use crate::analysis::Stream;
+use crate::paths::locate;
+use crate::scope::{Arguments, Scope};
+use crate::text::{Piece, Text, Why};
+
+use super::Walker;
+use super::builtins::is_trusted;
+use super::simple::Call;
+
+pub(crate) const SHELLS: [&str; 10] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh"];
+
+/// What the arguments of a shell ask for.
+enum Script {
+    Code { code: Text, arguments: Vec<Text> },
+    File { file: Text, arguments: Vec<Text> },
+    Input { arguments: Vec<Text> },
+    /// It only prints its version or the like.
+    Nothing,
+}
+
+impl Walker<'_> {
+    pub(super) fn shell(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let mut inner = scope.clone();
+        let connected = call.redirected.connected || scope.connected;
+        if connected {
+            return self.emit(name, arguments.to_vec(), call, scope);
+        }
+        let setting = call.setting.through(name);
+        match script_of(arguments) {
+            Script::Nothing => self.emit(name, arguments.to_vec(), call, scope),
+            Script::Code { code, arguments: rest } => {
+                if let Some(feed) = feed_of(&code) {
+                    return self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed));
+                }
+                self.redirection_alone(&call.redirected, scope, &call.setting);
+                // The first one is the name of the script.
+                inner.arguments = Arguments::Known(rest.into_iter().skip(1).collect());
+                self.script(&code, &mut inner, &setting)
+            }
+            Script::File { file, arguments: rest } => {
+                inner.arguments = Arguments::Known(rest);
+                match self.content(&file, scope) {
+                    Stream::Known(code) => {
+                        self.redirection_alone(&call.redirected, scope, &call.setting);
+                        self.script(&code, &mut inner, &setting)
+                    }
+                    feed @ (Stream::Downloaded | Stream::Decoded) => {
+                        self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed))
+                    }
+                    Stream::Unknown(program) if file.prefix().starts_with("/dev/fd/") => {
+                        self.fed_by(&program, name, arguments, call, scope)
+                    }
+                    Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => {
+                        self.emit(name, arguments.to_vec(), call, scope)
+                    }
+                }
+            }
+            Script::Input { arguments: rest } => {
+                inner.arguments = Arguments::Known(rest);
+                match call.setting.input.clone() {
+                    Stream::Nothing => self.emit(name, arguments.to_vec(), call, scope),
+                    Stream::Known(code) => match feed_of(&code) {
+                        Some(feed) => self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed)),
+                        None => {
+                            self.redirection_alone(&call.redirected, scope, &call.setting);
+                            self.script(&code, &mut inner, &setting)
+                        }
+                    },
+                    feed @ (Stream::Downloaded | Stream::Decoded) => {
+                        self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed))
+                    }
+                    Stream::Names { .. } | Stream::Secret => self.fed_by("a list", name, arguments, call, scope),
+                    Stream::Unknown(program) => self.fed_by(&program, name, arguments, call, scope),
+                }
+            }
+        }
+    }
+
+    fn fed_by(&mut self, program: &str, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        if !is_trusted(program) {
+            self.give_up(format!("`{name}` runs commands that it reads from {program}"));
+        }
+        self.emit(name, arguments.to_vec(), call, scope)
+    }
+
+    /// Whether a file is one that the script has downloaded or decoded.
+    pub(super) fn feed_from(&self, file: &Text, scope: &Scope) -> Option<Stream> {
+        let known = locate(file, &scope.cwds, self.world).into_iter().any(|path| scope.files.contains_key(&path.name));
+        match self.content(file, scope) {
+            feed @ (Stream::Downloaded | Stream::Decoded) if known => Some(feed),
+            _ => None,
+        }
+    }
+}
+
+fn script_of(arguments: &[Text]) -> Script {
+    let mut rest = arguments.iter();
+    let (mut code, mut input) = (false, false);
+    while let Some(argument) = rest.as_slice().first() {
+        let Some(text) = argument.value() else { break };
+        let Some(flags) = text.strip_prefix(['-', '+']).filter(|flags| !flags.is_empty()) else { break };
+        rest.next();
+        match flags {
+            "-" => break,
+            "-version" | "-help" => return Script::Nothing,
+            "-rcfile" | "-init-file" => drop(rest.next()),
+            _ if text.starts_with("--") => {}
+            _ => {
+                code |= text.starts_with('-') && flags.contains('c');
+                input |= flags.contains('s');
+                if flags.ends_with(['o', 'O']) && !flags.contains('c') {
+                    rest.next();
+                }
+            }
+        }
+    }
+    let rest = rest.as_slice();
+    match rest.split_first() {
+        Some((first, arguments)) if code => Script::Code { code: first.clone(), arguments: arguments.to_vec() },
+        Some((first, arguments)) if !input && first.value() != Some("-") => match first.value() {
+            Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => Script::Input { arguments: arguments.to_vec() },
+            _ => Script::File { file: first.clone(), arguments: arguments.to_vec() },
+        },
+        _ => Script::Input { arguments: rest.to_vec() },
+    }
+}
+
+/// Where code comes from, if that matters more than what it says.
+pub(super) fn feed_of(code: &Text) -> Option<Stream> {
+    code.pieces().iter().find_map(|piece| match piece {
+        Piece::Unknown(Why::Download) => Some(Stream::Downloaded),
+        Piece::Unknown(Why::Decoded) => Some(Stream::Decoded),
+        Piece::Unknown(Why::Output(program)) if code.pieces().len() == 1 && is_trusted(program) => {
+            Some(Stream::Unknown(program.clone()))
+        }
+        _ => None,
+    })
+}

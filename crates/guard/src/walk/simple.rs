@@ -1,0 +1,297 @@
+//! Simple commands: assignments, the name, and who it is that runs.
+
+use crate::analysis::{Found, Setting, Stream};
+use crate::effects;
+use crate::paths::locate;
+use crate::patterns::matches;
+use crate::scope::{Arguments, File, Scope, Value};
+use crate::syntax::ast::{Assigned, Assignment, Redirect, Simple};
+use crate::text::{Piece, Text};
+
+use super::redirects::Redirected;
+use super::{Walker, output};
+
+/// One call of a program, builtin or function.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) arguments: Vec<Text>,
+    pub(super) setting: Setting,
+    pub(super) environment: Vec<(String, Text)>,
+    pub(super) redirected: Redirected,
+}
+
+impl Walker<'_> {
+    pub(super) fn simple(
+        &mut self,
+        simple: &Simple,
+        redirects: &[Redirect],
+        scope: &mut Scope,
+        setting: &Setting,
+    ) -> Stream {
+        let redirected = self.redirects(redirects, scope, setting);
+        let Some(name) = simple.words.first() else {
+            for assignment in &simple.assignments {
+                let environment = self.assign(assignment, scope);
+                self.notice_environment(environment, scope, setting);
+            }
+            self.redirection_alone(&redirected, scope, setting);
+            return Stream::Nothing;
+        };
+        let declares = name.bare().is_some_and(|name| super::builtins::DECLARE.contains(&name));
+        let before = scope.clone();
+        let mut environment = vec![];
+        for assignment in &simple.assignments {
+            environment.extend(self.assign(assignment, scope));
+        }
+        let names = self.alternatives(name, scope);
+        let rest: Vec<Text> = simple.words[1..].iter().flat_map(|word| self.fields(word, scope)).collect();
+        let setting = Setting { input: redirected.input.clone(), ..setting.clone() };
+        let mut printed = Stream::Nothing;
+        for name in names {
+            let argv: Vec<Text> = name.into_iter().chain(rest.iter().cloned()).collect();
+            let call = Call {
+                arguments: argv,
+                setting: setting.clone(),
+                environment: environment.clone(),
+                redirected: redirected.clone(),
+            };
+            printed = output::followed_by(printed, self.run(call, scope));
+        }
+        // Variables before a command are the command's alone.
+        if !declares && !simple.assignments.is_empty() {
+            for assignment in &simple.assignments {
+                match before.get(&assignment.name) {
+                    Some(values) => scope.set(&assignment.name, values.to_vec()),
+                    None => scope.forget(&assignment.name),
+                }
+            }
+        }
+        redirected.deliver(printed, scope)
+    }
+
+    fn assign(&mut self, assignment: &Assignment, scope: &mut Scope) -> Vec<(String, Text)> {
+        if let Some(subscript) = &assignment.subscript {
+            self.arithmetic(&subscript.parts, scope);
+        }
+        let name = assignment.name.as_str();
+        let mut values: Vec<Value> = match &assignment.value {
+            Assigned::Word(word) => self.values(word, scope).into_iter().map(Value::Scalar).collect(),
+            Assigned::Array(words) => {
+                vec![Value::Array(words.iter().flat_map(|word| self.fields(word, scope)).collect())]
+            }
+        };
+        if assignment.append || assignment.subscript.is_some() {
+            let before = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
+            let scalar = assignment.subscript.is_none();
+            values = appended(before, &values, scalar);
+        }
+        let shown = values.iter().filter_map(|value| match value {
+            Value::Scalar(text) => Some((name.to_owned(), text.clone())),
+            Value::Array(_) => None,
+        });
+        let environment = shown.collect();
+        scope.set(name, values);
+        environment
+    }
+
+    /// Runs what the arguments say: the first of them is the name.
+    pub(super) fn run(&mut self, call: Call, scope: &mut Scope) -> Stream {
+        if !self.step() {
+            return Stream::Nothing;
+        }
+        let Some((name, arguments)) = call.arguments.split_first() else {
+            self.redirection_alone(&call.redirected, scope, &call.setting);
+            return Stream::Nothing;
+        };
+        if let Some(name) = name.value() {
+            if scope.expands_aliases
+                && let Some(alias) = scope.aliases.get(name).cloned()
+                && !call.setting.via.iter().any(|via| via == "alias")
+            {
+                let mut code = Text::known(alias);
+                for argument in arguments {
+                    code.push_str(" ");
+                    code.append(argument);
+                }
+                let setting = call.setting.through("alias");
+                return self.script(&code, scope, &setting);
+            }
+            if let Some(body) = scope.functions.get(name).cloned() {
+                return self.call_function(name, &body, arguments.to_vec(), scope, &call);
+            }
+        }
+        let Some(program) = self.program(name, scope) else {
+            let why = name.why().map_or_else(|| "it is a pattern".to_owned(), ToString::to_string);
+            self.give_up(format!("the command's name is not known: {why}"));
+            let name_feed = super::shells::feed_of(name);
+            let found = self.new_found(&name.to_string(), arguments.to_vec(), scope, &call.setting);
+            self.commands.push(Found { effects: call.redirected.effects.clone(), feed: name_feed, ..found });
+            return Stream::Unknown(name.to_string());
+        };
+        if name.rough().contains('/')
+            && let Some(feed) = self.feed_from(name, scope)
+        {
+            self.notice_file(&program, name, feed, &call, scope);
+        }
+        let arguments = arguments.to_vec();
+        self.dispatch(&program, arguments, call, scope)
+    }
+
+    fn call_function(
+        &mut self,
+        name: &str,
+        body: &crate::syntax::ast::Command,
+        arguments: Vec<Text>,
+        scope: &mut Scope,
+        call: &Call,
+    ) -> Stream {
+        self.redirection_alone(&call.redirected, scope, &call.setting);
+        let outer = std::mem::replace(&mut scope.arguments, Arguments::Known(arguments));
+        let definition = scope.functions.remove(name);
+        let list = crate::syntax::ast::List {
+            items: vec![crate::syntax::ast::Item {
+                pipeline: crate::syntax::ast::Pipeline { negated: false, stages: vec![body.clone()] },
+                then: crate::syntax::ast::Then::Next,
+            }],
+        };
+        let stream = self.list(&list, scope, &call.setting);
+        if let Some(definition) = definition {
+            scope.functions.entry(name.to_owned()).or_insert(definition);
+        }
+        scope.arguments = outer;
+        stream
+    }
+
+    /// The name of a program without its directory, if it can be told.
+    pub(super) fn program(&self, name: &Text, scope: &Scope) -> Option<String> {
+        if let Some(value) = name.value() {
+            for path in locate(name, &scope.cwds, self.world) {
+                if let Some(File::Program(program)) = scope.files.get(&path.name) {
+                    return Some(program.clone());
+                }
+            }
+            let base = value.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            return Some(base.to_owned());
+        }
+        // A pattern for a name: take it for the worst that it matches.
+        let pieces = name.pieces();
+        if pieces.iter().any(|piece| matches!(piece, Piece::Unknown(_))) {
+            return None;
+        }
+        let whole = name.with_patterns()?;
+        let last = whole.rsplit('/').next()?;
+        NOTABLE.iter().find(|program| matches(last, program)).map(|program| (*program).to_owned())
+    }
+
+    pub(super) fn new_found(&self, program: &str, arguments: Vec<Text>, scope: &Scope, setting: &Setting) -> Found {
+        Found {
+            program: program.to_owned(),
+            arguments,
+            via: setting.via.clone(),
+            span: self.span,
+            effects: vec![],
+            setting: setting.clone(),
+            input: setting.input.clone(),
+            feed: None,
+            environment: vec![],
+            connected: scope.connected,
+            cwds: scope.cwds.clone(),
+        }
+    }
+
+    /// Writes down a program that is not taken apart further, and tells what it prints.
+    pub(super) fn emit(&mut self, program: &str, arguments: Vec<Text>, call: &Call, scope: &mut Scope) -> Stream {
+        self.emit_fed(program, arguments, call, scope, None)
+    }
+
+    /// The same for one that executes code from somewhere.
+    pub(super) fn emit_fed(
+        &mut self,
+        program: &str,
+        arguments: Vec<Text>,
+        call: &Call,
+        scope: &mut Scope,
+        feed: Option<Stream>,
+    ) -> Stream {
+        let mut found = self.new_found(program, arguments, scope, &call.setting);
+        found.environment.clone_from(&call.environment);
+        found.connected |= call.redirected.connected;
+        found.feed = feed;
+        found.effects.clone_from(&call.redirected.effects);
+        found.effects.extend(effects::of(&found, self.world));
+        effects::remember(&found, self.world, scope);
+        let stream = output::of(self, &found, scope);
+        self.commands.push(found);
+        stream
+    }
+
+    fn notice_environment(&mut self, environment: Vec<(String, Text)>, scope: &Scope, setting: &Setting) {
+        for (name, value) in environment {
+            // Bash runs this one before each prompt.
+            if name == "PROMPT_COMMAND" {
+                self.script(&value, &mut scope.clone(), &setting.through("PROMPT_COMMAND"));
+            }
+            if crate::rules::is_loaded_by_programs(&name) {
+                let mut found = self.new_found("", vec![], scope, setting);
+                found.environment.push((name, value));
+                self.commands.push(found);
+            }
+        }
+    }
+}
+
+fn appended(before: Vec<Value>, added: &[Value], scalar: bool) -> Vec<Value> {
+    let before = if before.is_empty() { vec![Value::Scalar(Text::default())] } else { before };
+    let mut all = vec![];
+    for old in &before {
+        for new in added {
+            all.push(match (old.clone(), new.clone()) {
+                (Value::Scalar(mut text), Value::Scalar(more)) if scalar => {
+                    text.append(&more);
+                    Value::Scalar(text)
+                }
+                (old, new) => Value::Array([elements(old), elements(new)].concat()),
+            });
+        }
+    }
+    all
+}
+
+fn elements(value: Value) -> Vec<Text> {
+    match value {
+        Value::Scalar(text) if text.is_empty() => vec![],
+        Value::Scalar(text) => vec![text],
+        Value::Array(all) => all,
+    }
+}
+
+/// Programs that a pattern is taken for, the worst first.
+const NOTABLE: [&str; 30] = [
+    "rm", "dd", "mkfs", "shred", "bash", "sh", "sudo", "su", "chmod", "chown", "mv", "cp", "tee", "nc", "ncat", "wget",
+    "curl", "kill", "python3", "perl", "ruby", "node", "find", "xargs", "git", "cat", "ls", "echo", "env", "ssh",
+];
+
+impl Setting {
+    pub(super) fn through(&self, wrapper: &str) -> Self {
+        let mut setting = self.clone();
+        setting.via.push(wrapper.to_owned());
+        setting
+    }
+}
+
+impl Found {
+    /// For a function that is only defined: what depends on its arguments is not judged.
+    pub(super) fn forget_arguments(&mut self) {
+        use crate::analysis::Effect;
+        use crate::paths::Place;
+        let depends = |effect: &Effect| match effect {
+            Effect::Delete { target, .. }
+            | Effect::Move { target }
+            | Effect::Write { target }
+            | Effect::Permissions { target, .. }
+            | Effect::Execute { target } => target.place == Place::Unknown,
+            Effect::Connect { .. } => false,
+        };
+        self.effects.retain(|effect| !depends(effect));
+    }
+}

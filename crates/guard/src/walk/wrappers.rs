@@ -1,0 +1,250 @@
+//! Programs that start another program with the rest of their arguments.
+
+use crate::analysis::{Setting, Stream};
+use crate::scope::{Scope, Value};
+use crate::text::Text;
+
+use super::Walker;
+use super::simple::Call;
+
+/// How to find the command in the arguments of a wrapper.
+struct Wrapper {
+    names: &'static [&'static str],
+    /// Short options that take a value.
+    short: &'static str,
+    /// Long options that take a value as the next argument.
+    long: &'static [&'static str],
+    /// Arguments before the command.
+    skip: usize,
+    /// Whether `NAME=value` may stand before the command.
+    sets: bool,
+    elevates: bool,
+}
+
+const fn plain(names: &'static [&'static str], short: &'static str) -> Wrapper {
+    Wrapper { names, short, long: &[], skip: 0, sets: false, elevates: false }
+}
+
+const fn skipping(names: &'static [&'static str], short: &'static str, skip: usize) -> Wrapper {
+    Wrapper { names, short, long: &[], skip, sets: false, elevates: false }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        names: &["sudo"],
+        short: "ugphrtCDRTU",
+        long: &[
+            "user", "group", "prompt", "host", "role", "type", "chdir", "chroot", "close-from", "other-user",
+            "command-timeout",
+        ],
+        skip: 0,
+        sets: true,
+        elevates: true,
+    },
+    Wrapper { names: &["doas", "pkexec"], short: "uC", long: &["user"], skip: 0, sets: false, elevates: true },
+    Wrapper { names: &["env"], short: "uC", long: &["unset", "chdir"], skip: 0, sets: true, elevates: false },
+    Wrapper {
+        names: &["timeout", "gtimeout"],
+        short: "ks",
+        long: &["kill-after", "signal"],
+        skip: 1,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper { names: &["nice"], short: "n", long: &["adjustment"], skip: 0, sets: false, elevates: false },
+    Wrapper {
+        names: &["ionice"],
+        short: "cnpPu",
+        long: &["class", "classdata", "pid"],
+        skip: 0,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper {
+        names: &["stdbuf"],
+        short: "ioe",
+        long: &["input", "output", "error"],
+        skip: 0,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper { names: &["time"], short: "fo", long: &["format", "output"], skip: 0, sets: false, elevates: false },
+    Wrapper {
+        names: &["strace", "ltrace"],
+        short: "oeEpPsuISaXObn",
+        long: &["output", "trace", "expr"],
+        skip: 0,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper {
+        names: &["nsenter", "unshare"],
+        short: "tSGRw",
+        long: &["target", "setuid", "setgid", "root", "wd", "map-user", "map-group"],
+        skip: 0,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper {
+        names: &["systemd-run"],
+        short: "pMuHtE",
+        long: &["unit", "property", "description", "slice", "uid", "gid", "setenv", "on-active", "on-calendar"],
+        skip: 0,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper { names: &["cross-env", "cross-env-shell"], short: "", long: &[], skip: 0, sets: true, elevates: false },
+    Wrapper {
+        names: &["op", "aws-vault", "doppler", "infisical", "dotenvx", "chamber"],
+        short: "",
+        long: &[],
+        skip: 1,
+        sets: false,
+        elevates: false,
+    },
+    Wrapper {
+        names: &["runuser"],
+        short: "ugG",
+        long: &["user", "group"],
+        skip: 0,
+        sets: false,
+        elevates: true,
+    },
+    plain(&["nohup", "setsid", "builtin", "unbuffer", "chronic", "busybox", "toybox", "noglob", "nocorrect"], ""),
+    plain(&["command", "exec", "catchsegv", "eatmydata", "fakeroot", "dbus-run-session", "torsocks", "shx"], "a"),
+    plain(&["caffeinate"], "tw"),
+    plain(&["xvfb-run"], "nefpsw"),
+    plain(&["proxychains", "proxychains4"], "f"),
+    plain(&["cpulimit"], "lpe"),
+    plain(&["entr", "ts", "linux32", "linux64", "i386", "x86_64"], ""),
+    plain(&["firejail", "valgrind", "prlimit", "numactl", "setarch"], ""),
+    skipping(&["chroot", "faketime", "taskset", "chrt", "setpriv-user"], "cu", 1),
+    skipping(&["ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"], "", 0),
+    skipping(&["direnv"], "", 2),
+];
+
+/// `poetry run cmd`: only after this word.
+const RUNNERS: [(&str, &str); 12] = [
+    ("poetry", "run"),
+    ("uv", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("rye", "run"),
+    ("bundle", "exec"),
+    ("conda", "run"),
+    ("mise", "exec"),
+    ("asdf", "exec"),
+    ("pnpm", "exec"),
+    ("yarn", "exec"),
+];
+
+impl Walker<'_> {
+    /// None if it is no wrapper, or is not used as one.
+    pub(super) fn wrapper(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        if RUNNERS.iter().any(|(program, _)| *program == name) {
+            return self.runner(name, arguments, call, scope);
+        }
+        let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))?;
+        // These only tell about a command.
+        let asks = |flags: &[&str]| arguments.first().and_then(Text::value).is_some_and(|first| flags.contains(&first));
+        match name {
+            "command" if asks(&["-v", "-V", "-pv"]) => return None,
+            "sudo" if asks(&["-l", "-v", "-k", "-K", "-V", "--list", "--version", "-h", "--help"]) => return None,
+            "direnv" if !asks(&["exec"]) => return None,
+            "op" | "doppler" | "infisical" | "dotenvx" if !asks(&["run"]) => return None,
+            "aws-vault" | "chamber" if !asks(&["exec"]) => return None,
+            _ => {}
+        }
+        if name == "sudo" && asks(&["-e", "--edit"]) {
+            let setting = Setting { elevated: true, ..call.setting.through(name) };
+            let argv = [vec![Text::known("sudoedit")], arguments[1..].to_vec()].concat();
+            return Some(self.run(Call { arguments: argv, setting, ..call.clone() }, scope));
+        }
+        // Without a command, `exec` redirects this shell itself.
+        if name == "exec" && arguments.is_empty() {
+            scope.connected |= call.redirected.connected;
+        }
+        let (rest, environment) = Self::rest(wrapper, arguments)?;
+        let mut setting = call.setting.through(name);
+        setting.elevated |= wrapper.elevates;
+        let mut inner = scope.clone();
+        for (name, value) in &environment {
+            inner.set(name, vec![Value::Scalar(value.clone())]);
+        }
+        let environment = [call.environment.clone(), environment].concat();
+        let call = Call { arguments: rest, setting, environment, redirected: call.redirected.clone() };
+        // `exec` and `command` run in this shell, so what they change stays.
+        if matches!(name, "command" | "builtin") {
+            return Some(self.run(call, scope));
+        }
+        let stream = self.run(call, &mut inner);
+        scope.files = inner.files;
+        Some(stream)
+    }
+
+    /// The command in the arguments, and the variables set for it. None if there is no command.
+    fn rest(wrapper: &Wrapper, arguments: &[Text]) -> Option<(Vec<Text>, Vec<(String, Text)>)> {
+        let mut at = 0;
+        let mut environment = vec![];
+        while let Some(argument) = arguments.get(at) {
+            let text = argument.rough();
+            if text == "--" {
+                at += 1;
+                break;
+            }
+            if wrapper.names == ["env"]
+                && let Some(code) = split_string(argument, arguments.get(at + 1))
+            {
+                // `env -S "rm -rf /"` splits its argument into words.
+                let words = code.rough().split_whitespace().map(Text::known).collect::<Vec<_>>();
+                let after = if argument.rough().len() > 2 { at + 1 } else { at + 2 };
+                return Some(([words, arguments.get(after..)?.to_vec()].concat(), environment));
+            }
+            if let Some(long) = text.strip_prefix("--") {
+                at += if wrapper.long.contains(&long) { 2 } else { 1 };
+            } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
+                let value = short.find(|flag| wrapper.short.contains(flag));
+                at += if value.is_some_and(|value| value + 1 == short.len()) { 2 } else { 1 };
+            } else if let Some((name, value)) = wrapper.sets.then(|| assignment(argument)).flatten() {
+                environment.push((name, value));
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        at += wrapper.skip;
+        while wrapper.skip > 0 && arguments.get(at).and_then(Text::value) == Some("--") {
+            at += 1;
+        }
+        let rest = arguments.get(at..).filter(|rest| !rest.is_empty())?;
+        Some((rest.to_vec(), environment))
+    }
+
+    fn runner(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+        let (_, word) = RUNNERS.iter().find(|(program, _)| *program == name)?;
+        if arguments.first().and_then(Text::value) != Some(word) {
+            return None;
+        }
+        let wrapper = Wrapper { names: &[], short: "np", long: &["with", "name", "python"], skip: 0, sets: false, elevates: false };
+        let (rest, _) = Self::rest(&wrapper, &arguments[1..])?;
+        let setting = call.setting.through(name);
+        let call = Call { arguments: rest, setting, ..call.clone() };
+        Some(self.run(call, &mut scope.clone()))
+    }
+}
+
+/// The value of `-S` or `--split-string`.
+fn split_string(argument: &Text, next: Option<&Text>) -> Option<Text> {
+    let text = argument.rough();
+    if matches!(text.as_str(), "-S" | "--split-string" | "-vS" | "-iS") {
+        return next.cloned();
+    }
+    argument.strip_prefix("--split-string=").or_else(|| argument.strip_prefix("-S"))
+}
+
+pub(super) fn assignment(argument: &Text) -> Option<(String, Text)> {
+    let (name, _) = argument.prefix().split_once('=')?;
+    let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    valid.then(|| Some((name.to_owned(), argument.strip_prefix(&format!("{name}="))?)))?
+}

@@ -1,0 +1,2 @@
+//! The guard, judged.
+mod corpus;
