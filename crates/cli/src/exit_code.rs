@@ -10,6 +10,12 @@ pub(crate) const FAILURE: u8 = 1;
 pub(crate) const TIMED_OUT: u8 = 124;
 /// Bashtion itself failed; nothing was run, or nothing is known about it.
 pub(crate) const BASHTION_FAILED: u8 = 125;
+/// The command was refused, or waits for approval: nothing was run.
+pub(crate) const NOT_RUN: u8 = 126;
+/// `check`: the command would run only if somebody agrees.
+pub(crate) const ASK: u8 = 3;
+/// `check`: the command would be refused.
+pub(crate) const DENY: u8 = 4;
 /// To this the number of a signal is added.
 const SIGNAL_BASE: i32 = 128;
 const SIGINT: i32 = 2;
@@ -22,6 +28,7 @@ pub(crate) fn of(outcome: &Outcome, interrupted_by: Option<i32>) -> ExitCode {
         Status::Exited(code) => exit(code),
         Status::Signaled(ended_by) => signal(ended_by.as_raw()),
         Status::TimedOut { .. } => ExitCode::from(TIMED_OUT),
+        Status::Refused | Status::NeedsApproval => ExitCode::from(NOT_RUN),
         Status::Cancelled => signal(interrupted_by.unwrap_or(SIGINT)),
     }
 }

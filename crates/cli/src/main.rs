@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod config;
 mod error;
 mod exit_code;
 mod state_dir;

@@ -23,6 +23,8 @@ pub(crate) struct Job {
     pub(crate) description: Option<String>,
     pub(crate) cwd: PathBuf,
     pub(crate) cwd_fd: OwnedFd,
+    /// Directories that belong to the task, beside the working directory.
+    pub(crate) roots: Vec<PathBuf>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) search_path: Option<OsString>,
     pub(crate) timeout: Option<Duration>,
@@ -134,6 +136,10 @@ impl Job {
             description: request.description,
             cwd,
             cwd_fd,
+            roots: match context.allowed_roots() {
+                Roots::Any => vec![],
+                Roots::Within(roots) => roots.clone(),
+            },
             timeout,
             max_output,
             streams: request.streams,

@@ -1,9 +1,14 @@
 //! From what was observed to what it means.
 
-use bashtion_sandbox::Exit;
+use std::time::Duration;
 
+use bashtion_sandbox::{Exit, Report, Usage};
+
+use crate::admit::Job;
+use crate::event::EndTeller;
+use crate::output::Output;
 use crate::supervise::{Ended, Stopped};
-use crate::{Outcome, Status};
+use crate::{Outcome, Status, ToolContext, Verdict};
 
 pub(crate) fn conclude(ended: Ended) -> Outcome {
     let Ended { facts, pid, stopped, exit, usage, duration, captured, report, tracking, killed, leftovers } =
@@ -27,12 +32,38 @@ pub(crate) fn conclude(ended: Ended) -> Outcome {
         output: captured.output,
         output_file,
         output_file_bytes,
-        pid,
+        pid: Some(pid),
         verdict: facts.verdict,
         sandbox: report,
         usage,
-        tracking,
+        tracking: Some(tracking),
         killed,
         leftovers,
     }
+}
+
+/// The outcome of a command that was judged and not run. Observers hear of it too.
+pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status, context: &ToolContext) -> Outcome {
+    let end = EndTeller::new(context);
+    let outcome = Outcome {
+        status,
+        command: job.command,
+        display: job.display,
+        description: job.description,
+        cwd: job.cwd,
+        exit: None,
+        duration: Duration::ZERO,
+        output: Output::empty(job.streams),
+        output_file: None,
+        output_file_bytes: None,
+        pid: None,
+        verdict,
+        sandbox: Report::unconfined(),
+        usage: Usage::default(),
+        tracking: None,
+        killed: 0,
+        leftovers: vec![],
+    };
+    end.tell(&outcome);
+    outcome
 }

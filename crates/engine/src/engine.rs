@@ -6,13 +6,14 @@ use std::sync::Arc;
 use bashtion_sandbox::Sandbox;
 
 use crate::admit::{AdmitError, Job};
-use crate::conclude::conclude;
+use crate::conclude::{conclude, not_run};
 use crate::event::EndTeller;
 use crate::launch::{LaunchError, launch};
 use crate::plan::{Plan, PlanError};
-use crate::settle::settle;
+use crate::judge::{analyze, judge, world};
+use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
-use crate::{Event, Limits, Outcome, Request, ToolContext};
+use crate::{Event, Limits, Outcome, Policy, Request, Status, ToolContext};
 
 /// Runs commands. Knows nothing about its callers, so one serves any number of them at once; clones share it.
 ///
@@ -35,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) state_dir: Option<PathBuf>,
     pub(crate) shell: Option<PathBuf>,
+    policy: Policy,
     orphans: Orphans,
 }
 
@@ -85,7 +87,14 @@ impl Engine {
     pub async fn run(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
         let settings = &self.settings;
         let job = Job::admit(request, context, &settings.limits)?; // cwd open, limits clamped, inputs valid
-        let permit = settle(&job); // only this makes a permit
+        let world = world(&job);
+        let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
+        let verdict = judge(&analysis, &world, &settings.policy); // pure: allow, ask, deny
+        let permit = match settle(verdict) {
+            Settled::Permitted(permit) => permit, // nothing else makes one
+            Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused, context)),
+            Settled::Undecided(verdict) => return Ok(not_run(job, verdict, Status::NeedsApproval, context)),
+        };
         let plan = Plan::new(job, permit, settings)?; // exact argv, environment, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
@@ -110,6 +119,26 @@ impl Builder {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
+        self
+    }
+
+    /// How strictly commands are judged before they run. By default by every built-in rule.
+    ///
+    /// ```
+    /// use bashtion::{Engine, Policy, Request, Status, ToolContext};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+    /// let context = ToolContext::from_host("/tmp");
+    /// let outcome = Engine::new().run(Request::new("rm -rf ~"), &context).await?;
+    /// assert_eq!((outcome.status, outcome.pid), (Status::Refused, None));
+    /// assert_eq!(outcome.verdict.findings[0].rule, "removes-root");
+    ///
+    /// let unguarded = Engine::builder().policy(Policy::off()).build();
+    /// assert!(unguarded.run(Request::new("$UNSET true"), &context).await?.success());
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.settings.policy = policy;
         self
     }
 

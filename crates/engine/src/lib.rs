@@ -14,7 +14,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A non-zero exit, a signal, a timeout and a cancellation are results and carry all output up to that moment.
+//! A non-zero exit, a signal, a timeout, a cancellation and a refusal are results and carry all output up to that moment.
 //! An [`Error`] means that Bashtion itself failed, and that nothing was run or nothing can be said about it.
 //!
 //! The engine keeps no state between calls: everything about the caller is in the [`ToolContext`].
@@ -27,6 +27,7 @@ mod display;
 mod engine;
 mod environment;
 mod event;
+mod judge;
 mod launch;
 mod limits;
 mod outcome;
@@ -40,6 +41,9 @@ mod stop;
 mod supervise;
 
 pub use admit::AdmitError;
+pub use bashtion_guard::{
+    CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, Verdict, nearest_rule, rules,
+};
 pub use bashtion_sandbox::{Enforced, Exit, Mode as SandboxMode, Report, Signal, SpawnError, Step, Usage};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};
@@ -52,6 +56,5 @@ pub use output::{Decoder, Output, Text};
 pub use plan::PlanError;
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
-pub use settle::{Decision, Verdict};
 pub use stop::wait_for_stopping;
 pub use tokio_util::sync::CancellationToken;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bashtion_sandbox::{Enforced, Exit, Mode, Report, Signal, Usage};
 use serde::{Serialize, Serializer};
 
-use crate::{Decision, Output, Verdict};
+use crate::{Output, Verdict};
 
 /// The result of one command. As JSON it has the names of the command line's `--json`.
 ///
@@ -44,16 +44,17 @@ pub struct Outcome {
     pub output_file: Option<PathBuf>,
     /// How many bytes are in that file; fewer than were printed if its size cap was reached.
     pub output_file_bytes: Option<u64>,
-    /// The shell's process id, which was also its process group.
-    pub pid: i32,
+    /// The shell's process id, which was also its process group; none if nothing was run.
+    pub pid: Option<i32>,
     /// What was decided before it ran.
     pub verdict: Verdict,
     /// What the kernel held it to.
     pub sandbox: Report,
     /// What it used.
     pub usage: Usage,
-    /// How the command's processes were told from others: cgroup, limit tag or kinship, the strongest first.
-    pub tracking: &'static str,
+    /// How the command's processes were told from others: cgroup, limit tag or kinship, the strongest first; none if nothing was
+    /// run.
+    pub tracking: Option<&'static str>,
     /// How many processes did not end on SIGTERM and were killed.
     pub killed: usize,
     /// Processes that outlived the shell.
@@ -88,6 +89,10 @@ pub enum Status {
     },
     /// The caller cancelled it.
     Cancelled,
+    /// It was judged too dangerous: nothing was run.
+    Refused,
+    /// Somebody has to agree first: nothing was run.
+    NeedsApproval,
 }
 
 /// A process that outlived the shell.
@@ -133,6 +138,8 @@ impl fmt::Display for Status {
             Self::Signaled(signal) => write!(f, "ended by {signal}"),
             Self::TimedOut { after, .. } => write!(f, "timed out after {after:?}"),
             Self::Cancelled => f.write_str("cancelled"),
+            Self::Refused => f.write_str("refused"),
+            Self::NeedsApproval => f.write_str("needs approval"),
         }
     }
 }
@@ -144,6 +151,8 @@ impl Status {
             Self::Signaled(_) => "signaled",
             Self::TimedOut { .. } => "timed_out",
             Self::Cancelled => "cancelled",
+            Self::Refused => "refused",
+            Self::NeedsApproval => "needs_approval",
         }
     }
 }
@@ -172,22 +181,15 @@ struct Wire<'a> {
     output_file: Option<Cow<'a, str>>,
     output_file_bytes: Option<u64>,
     task_id: Option<&'a str>,
-    pid: i32,
-    pgid: i32,
-    verdict: WireVerdict,
+    pid: Option<i32>,
+    pgid: Option<i32>,
+    verdict: &'a Verdict,
     sandbox: WireReport<'a>,
     denials: [&'a str; 0],
     usage: WireUsage,
-    tracking: &'static str,
+    tracking: Option<&'static str>,
     killed: usize,
     leftovers: &'a [Leftover],
-}
-
-#[derive(Serialize)]
-struct WireVerdict {
-    decision: Decision,
-    /// Nothing looks for any yet.
-    findings: [(); 0],
 }
 
 #[derive(Serialize)]
@@ -230,7 +232,7 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
             task_id: None,
             pid: outcome.pid,
             pgid: outcome.pid,
-            verdict: WireVerdict { decision: outcome.verdict.decision, findings: [] },
+            verdict: &outcome.verdict,
             sandbox: (&outcome.sandbox).into(),
             denials: [],
             usage: WireUsage {

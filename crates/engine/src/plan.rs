@@ -13,8 +13,8 @@ use rustix::fs::{Access, access};
 use crate::admit::Job;
 use crate::engine::Settings;
 use crate::output::{Capture, StateDir};
-use crate::settle::{Permit, Verdict};
-use crate::{Leftovers, Limits, Streams};
+use crate::settle::Permit;
+use crate::{Leftovers, Limits, Streams, Verdict};
 
 /// Exact argv, environment, directory, streams and deadline. Made of a [`Job`] and a [`Permit`], and of nothing less.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! May it run? The only place that can say yes.
 
-use crate::admit::Job;
+use bashtion_guard::{Decision, Verdict};
 
 /// Leave to run one command. Nothing is launched without one, and only [`settle`] makes them.
 #[derive(Debug)]
@@ -14,31 +14,36 @@ impl Permit {
     }
 }
 
-/// What was decided about a command.
-///
-/// ```
-/// use bashtion::{Decision, Engine, Request, ToolContext};
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
-/// let outcome = Engine::new().run(Request::new("true"), &ToolContext::from_host("/tmp")).await?;
-/// assert_eq!(outcome.verdict.decision, Decision::Allow);
-/// # Ok(()) }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Verdict {
-    /// The decision.
-    pub decision: Decision,
+/// What came of a verdict.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    Permitted(Permit),
+    /// It may not run.
+    Refused(Verdict),
+    /// Somebody would have to agree, and there is nobody to ask.
+    Undecided(Verdict),
 }
 
-/// Whether a command may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// It may.
-    Allow,
+pub(crate) fn settle(verdict: Verdict) -> Settled {
+    match verdict.decision {
+        Decision::Allow => Settled::Permitted(Permit { verdict }),
+        Decision::Ask => Settled::Undecided(verdict),
+        Decision::Deny => Settled::Refused(verdict),
+    }
 }
 
-/// Nothing judges commands yet, so whoever may call the engine may run anything.
-pub(crate) fn settle(_job: &Job) -> Permit {
-    Permit { verdict: Verdict { decision: Decision::Allow } }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_allowed_gets_a_permit() {
+        let world = bashtion_guard::World::new("/w", "/home/dev");
+        let judge = |command| {
+            bashtion_guard::Policy::default().judge(&bashtion_guard::analyze(command, &world), &world)
+        };
+        assert!(matches!(settle(judge("ls")), Settled::Permitted(_)));
+        assert!(matches!(settle(judge("git reset --hard")), Settled::Undecided(_)));
+        assert!(matches!(settle(judge("rm -rf /")), Settled::Refused(_)));
+    }
 }

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod custom;
 mod effects;
 mod escapes;
 mod expand;
@@ -33,8 +34,9 @@ mod walk;
 mod world;
 
 pub use analysis::{Analysis, Effect, Found, Opaque, Target};
+pub use custom::{CustomRule, ExampleError};
 pub use paths::Place;
-pub use policy::Policy;
+pub use policy::{Policy, PolicyError, Settings};
 pub use syntax::ast::Span;
 pub use text::Text;
 pub use verdict::{Decision, Finding, Verdict};
@@ -50,6 +52,32 @@ pub use world::World;
 /// ```
 pub fn analyze(command: &str, world: &World) -> Analysis {
     walk::analyze(command, world)
+}
+
+/// A rule as its page shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct RulePage {
+    /// Its name.
+    pub name: &'static str,
+    /// The strictest that it says.
+    pub severity: Decision,
+    /// Its manual page, in Markdown.
+    pub page: &'static str,
+}
+
+/// All built-in rules.
+///
+/// ```
+/// let rule = bashtion_guard::rules().find(|rule| rule.name == "removes-root").unwrap();
+/// assert!(rule.page.contains("## Instead"));
+/// ```
+pub fn rules() -> impl Iterator<Item = RulePage> {
+    rules::RULES.iter().map(|rule| RulePage { name: rule.name(), severity: rule.severity(), page: rule.page() })
+}
+
+/// The built-in rule whose name is most like this one.
+pub fn nearest_rule(name: &str) -> Option<String> {
+    policy::nearest(name)
 }
 
 /// What the rules as they come say of a text.

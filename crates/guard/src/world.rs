@@ -1,5 +1,9 @@
 //! What the guard is told about the world, since it does not look.
 
+use std::collections::BTreeMap;
+
+use crate::paths::normalise;
+
 /// Where a command would run.
 ///
 /// ```
@@ -12,23 +16,41 @@ pub struct World {
     cwd: String,
     home: String,
     workspaces: Vec<String>,
+    variables: BTreeMap<String, String>,
 }
 
 impl World {
     /// The working directory, which is also the workspace, and the home of the user.
     pub fn new(cwd: impl Into<String>, home: impl Into<String>) -> Self {
-        let cwd = crate::paths::normalise(&cwd.into());
-        Self { workspaces: vec![cwd.clone()], cwd, home: crate::paths::normalise(&home.into()) }
+        let cwd = normalise(&cwd.into());
+        Self { workspaces: vec![cwd.clone()], cwd, home: normalise(&home.into()), variables: BTreeMap::new() }
     }
 
     /// Directories that count as the workspace, beside the working directory.
     #[must_use]
     pub fn workspace(mut self, root: impl AsRef<str>) -> Self {
-        let root = crate::paths::normalise(root.as_ref());
+        let root = normalise(root.as_ref());
         if !self.workspaces.contains(&root) {
             self.workspaces.push(root);
         }
         self
+    }
+
+    /// A variable of the environment that the command would get. Those that are not told count as unknown.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, Policy, World, analyze};
+    /// let world = World::new("/w", "/home/dev").variable("DIR", "/etc");
+    /// assert_eq!(Policy::default().judge(&analyze("rm -rf $DIR", &world), &world).decision, Decision::Deny);
+    /// ```
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    pub(crate) fn value_of(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
     }
 
     /// The working directory.
@@ -49,10 +71,5 @@ impl World {
     /// The name of the user, as the home directory tells it.
     pub(crate) fn user(&self) -> &str {
         self.home.rsplit('/').next().unwrap_or("root")
-    }
-
-    /// Another place, such as a machine behind ssh: the same rules with nothing known of where.
-    pub(crate) fn elsewhere(&self) -> Self {
-        Self { cwd: self.home.clone(), home: self.home.clone(), workspaces: vec![] }
     }
 }

@@ -1,5 +1,6 @@
 //! One file for each verb.
 
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod man;
 pub(crate) mod run;
@@ -12,6 +13,7 @@ use crate::ui;
 pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let (result, format) = match cli.command {
         Command::Run(args) => (run::run(&args), args.error_format()),
+        Command::Check(args) => (check::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),
     };

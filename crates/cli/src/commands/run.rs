@@ -9,14 +9,14 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bashtion::{Engine, ToolContext};
+use bashtion::{Engine, Status, ToolContext};
 use clap::{ArgAction, ValueEnum};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, getrlimit};
 
 use crate::error::CliError;
 use crate::exit_code;
-use crate::ui::{Face, Format};
+use crate::ui::{self, Face, Format};
 use interrupt::Interrupts;
 use settings::{Patience, Settings, parse_env, parse_timeout};
 
@@ -107,11 +107,13 @@ Exit codes:
   the command's own   it ran to its end
   124                 it ran out of time
   125                 Bashtion itself failed (no such directory, no bash)
+  126                 refused, or waiting for approval: nothing was run
   128 + n             signal n ended it, or was sent to bashtion and cancelled it
   141                 whoever read our output has gone away
   2                   wrong usage
 
-The command runs with `bash -c`, standard input empty, no terminal, its own session. The
+The command is judged first, as `bashtion check` shows.
+It runs with `bash -c`, standard input empty, no terminal, its own session. The
 result comes when the shell ends, even if a background process still holds the output.";
 
 impl Args {
@@ -159,6 +161,9 @@ async fn run_and_show(
         signal = interrupts.patience_over() => return Ok(exit_code::signal(signal)),
     };
     let outcome = result?;
+    if matches!(outcome.status, Status::Refused | Status::NeedsApproval) && face.is_for_people() {
+        ui::report_refusal(&outcome.command, &outcome.verdict);
+    }
     match (interrupts.first(), shown) {
         (None, Err(error)) if error.kind() == ErrorKind::BrokenPipe => {
             Ok(exit_code::signal(exit_code::SIGPIPE))

@@ -48,6 +48,10 @@ impl Face {
         self == Self::Terminal
     }
 
+    pub(crate) fn is_for_people(self) -> bool {
+        matches!(self, Self::Raw | Self::Cut | Self::Terminal)
+    }
+
     pub(crate) fn shows_every_byte(self) -> bool {
         matches!(self, Self::Raw | Self::Terminal)
     }

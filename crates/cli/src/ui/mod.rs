@@ -6,6 +6,7 @@ mod outlet;
 mod plain;
 mod sanitize;
 mod terminal;
+mod verdict;
 
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ use serde::Serialize;
 use crate::error::CliError;
 pub(crate) use face::Face;
 use outlet::Target;
+pub(crate) use verdict::{explained, shown};
 
 /// How to speak to whoever called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,17 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
         Format::JsonEvent => print_json(&serde_json::json!({ "event": "error", "error": told })),
     };
     ExitCode::from(error.exit_code)
+}
+
+/// Tells why a command was not run.
+pub(crate) fn report_refusal(command: &str, verdict: &bashtion::Verdict) {
+    let text = verdict::shown(command, verdict, Target::Stderr.is_coloured());
+    let _ = Target::Stderr.write(text.as_bytes());
+}
+
+/// Whether what is printed may be coloured.
+pub(crate) fn is_coloured() -> bool {
+    Target::Stdout.is_coloured()
 }
 
 /// Tells what was typed wrong, which may itself be hostile to a terminal.

@@ -17,6 +17,11 @@ pub(super) enum Target {
     Stderr,
 }
 
+/// Whether the terminal takes no escape sequences.
+pub(super) fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty())
+}
+
 impl Target {
     fn fd(self) -> BorrowedFd<'static> {
         match self {
@@ -30,6 +35,12 @@ impl Target {
             Self::Stdout => io::stdout().is_terminal(),
             Self::Stderr => io::stderr().is_terminal(),
         }
+    }
+
+    /// Whether it is a terminal that takes colours, and whoever sits at it wants them.
+    pub(super) fn is_coloured(self) -> bool {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        self.is_terminal() && !unwanted && !is_dumb()
     }
 
     /// Writes all of it, also to a pipe that somebody made non-blocking.

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use bashtion::{Decoder, Event, Events, Fate, Outcome, Status};
 use tokio::time::timeout;
 
-use super::outlet::Target;
+use super::outlet::{Target, is_dumb};
 use super::sanitize::{self, Sanitizer};
 
 pub(super) fn show(events: Events) -> io::Result<()> {
@@ -26,14 +26,12 @@ struct Screen {
 
 impl Screen {
     fn new() -> Self {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
         Self {
             decoder: Decoder::default(),
             sanitizer: Sanitizer::default(),
-            spinner: Spinner { started: Instant::now(), shown: false, possible: !is_dumb },
+            spinner: Spinner { started: Instant::now(), shown: false, possible: !is_dumb() },
             at_line_start: true,
-            coloured: !is_set("NO_COLOR") && !is_dumb,
+            coloured: Target::Stderr.is_coloured(),
         }
     }
 
@@ -104,6 +102,7 @@ fn closing_line(outcome: &Outcome) -> (AnsiColor, String) {
         Status::Exited(code) => (AnsiColor::Red, format!("exit {code} ({took})")),
         Status::TimedOut { .. } => (AnsiColor::Red, outcome.status.to_string()),
         Status::Signaled(_) | Status::Cancelled => (AnsiColor::Red, format!("{} ({took})", outcome.status)),
+        Status::Refused | Status::NeedsApproval => (AnsiColor::Red, "nothing was run".to_owned()),
     }
 }
 

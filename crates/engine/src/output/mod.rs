@@ -55,6 +55,14 @@ pub struct Text {
 }
 
 impl Output {
+    /// Of a command that was not run.
+    pub(crate) fn empty(streams: Streams) -> Self {
+        match streams {
+            Streams::Separate => Self::Separate { stdout: Text::default(), stderr: Text::default() },
+            Streams::Combined => Self::Combined(Text::default()),
+        }
+    }
+
     /// Standard output, or both streams if they are combined.
     #[must_use]
     pub fn stdout(&self) -> &str {

@@ -18,7 +18,7 @@ async fn started_output_ended_in_this_order() {
     while let Some(event) = events.recv().await {
         seen.push(match event {
             Event::Started { operation_id, command, pid, .. } => {
-                assert_eq!((&*operation_id, pid), ("op-1", outcome.pid));
+                assert_eq!((&*operation_id, pid), ("op-1", outcome.pid.expect("it ran")));
                 format!("started {command}")
             }
             Event::Output { stream, bytes, .. } => {

@@ -78,7 +78,7 @@ fn one_that_forks_and_exits_all_the_time_is_caught() {
     in_a_thread_without_clone3(38, || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let outcome = runtime.block_on(World::new().run(Request::new(hop).timeout(SECOND)));
-        assert_eq!(outcome.tracking, "limit tag");
+        assert_eq!(outcome.tracking, Some("limit tag"));
         assert!(matches!(outcome.status, Status::TimedOut { .. }));
         assert!(outcome.killed > 0, "{outcome:?}");
         std::thread::sleep(SECOND / 10);

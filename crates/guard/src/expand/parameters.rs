@@ -99,6 +99,9 @@ impl Walker<'_> {
         }
         let home = self.world.home();
         let known = |text: &str| vec![Text::known(text)];
+        if let Some(value) = self.world.value_of(name).filter(|_| name != "PWD" && name != "OLDPWD") {
+            return known(value);
+        }
         match name {
             "HOME" => known(home),
             "PWD" => scope.cwds.clone(),

@@ -6,11 +6,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion::{Engine, KeepFile, Leftovers, Mode, Request, Streams};
+use bashtion::{Engine, KeepFile, Leftovers, Mode, Policy, Request, Streams};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::Args;
+use crate::config;
 use crate::error::CliError;
+use crate::exit_code::BASHTION_FAILED;
 use crate::state_dir::state_dir;
 use crate::ui::Face;
 
@@ -20,6 +22,7 @@ pub(super) struct Settings {
     pub(super) request: Request,
     pub(super) cwd: PathBuf,
     state_dir: Option<PathBuf>,
+    policy: Policy,
 }
 
 /// A timeout as it can be typed.
@@ -31,7 +34,7 @@ pub(super) enum Patience {
 
 impl Settings {
     pub(super) fn engine(&self) -> Engine {
-        let engine = Engine::builder().adopt_orphans();
+        let engine = Engine::builder().adopt_orphans().policy(self.policy.clone());
         match &self.state_dir {
             Some(dir) => engine.state_dir(dir).build(),
             None => engine.build(),
@@ -87,7 +90,9 @@ impl Settings {
             Some(Patience::ForEver) => request.no_timeout(),
             None => request,
         };
-        Ok(Self { request, cwd, state_dir: state_dir() })
+        let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
+        let policy = config::policy(&cwd).map_err(failed)?;
+        Ok(Self { request, cwd, state_dir: state_dir(), policy })
     }
 }
 

@@ -1,0 +1,87 @@
+//! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use bashtion::{GuardSettings, Policy, PolicyError};
+use rustix::fs::{Mode, OFlags, open};
+use serde::Deserialize;
+
+use crate::error::CliError;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Config {
+    guard: GuardSettings,
+}
+
+const PROJECT_FILE: &str = ".bashtion.toml";
+
+/// More than anybody writes.
+const LARGEST: u64 = 1 << 20;
+
+/// How commands in this directory are judged.
+pub(crate) fn policy(cwd: &Path) -> Result<Policy, CliError> {
+    let mut policy = Policy::default();
+    if let Some(path) = user_file()?
+        && let Some(config) = load(&path, OFlags::empty())?
+    {
+        policy = Policy::new(&config.guard).map_err(|error| wrong(&path, &error))?;
+    }
+    if let Some(path) = project_file(cwd)
+        && let Some(config) = load(&path, OFlags::NOFOLLOW)?
+    {
+        policy = policy.narrow(&config.guard).map_err(|error| wrong(&path, &error))?;
+    }
+    Ok(policy)
+}
+
+/// `$BASHTION_CONFIG`, which must exist then, else `bashtion/config.toml` in the user's configuration.
+fn user_file() -> Result<Option<PathBuf>, CliError> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(named) = std::env::var_os("BASHTION_CONFIG").filter(|name| !name.is_empty()) {
+        let path = PathBuf::from(named);
+        if !path.exists() {
+            let message = format!("there is no file {}, which BASHTION_CONFIG names", path.display());
+            return Err(CliError::new(message).help("unset BASHTION_CONFIG, or write the file"));
+        }
+        return Ok(Some(path));
+    }
+    let directory = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    Ok(directory.map(|directory| directory.join("bashtion/config.toml")))
+}
+
+/// The nearest one, from the working directory upwards.
+fn project_file(cwd: &Path) -> Option<PathBuf> {
+    cwd.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.symlink_metadata().is_ok())
+}
+
+/// None if there is no such file. Neither a pipe nor, for a project, a link is read: it could hang, or show what is
+/// not the project's.
+fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
+    let failed = |error: std::io::Error| {
+        CliError::new(format!("cannot read {}", path.display())).caused_by(&error).help("make it a file that you can read")
+    };
+    let file = match open(path, flags | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(error) if std::io::Error::from(error).kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error.into())),
+    };
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        let message = format!("{} is not a file of at most {LARGEST} bytes", path.display());
+        return Err(CliError::new(message));
+    }
+    let mut text = String::new();
+    file.take(LARGEST).read_to_string(&mut text).map_err(failed)?;
+    toml::from_str(&text).map(Some).map_err(|error| {
+        CliError::new(format!("{} is not a valid configuration: {}", path.display(), error.to_string().trim_end()))
+            .help("`docs/configuration.md` lists what can be set")
+    })
+}
+
+fn wrong(path: &Path, error: &PolicyError) -> CliError {
+    CliError::new(format!("{} is not a valid configuration: {error}", path.display()))
+        .help("`bashtion check --list-rules` shows the rules and their names")
+}

@@ -1,0 +1,140 @@
+//! Verdicts in words: what was found, where, and what to do instead.
+
+use anstyle::{AnsiColor, Style};
+use bashtion::{Decision, Finding, Verdict};
+use bashtion_guard::{Analysis, Effect, Found};
+
+use super::sanitize;
+
+/// How much of a long line is shown.
+const WIDEST: usize = 100;
+
+/// The findings with the part of the command that they are about underlined.
+pub(crate) fn shown(command: &str, verdict: &Verdict, coloured: bool) -> String {
+    if verdict.findings.is_empty() {
+        return format!("{}\n", painted("allowed", Decision::Allow, coloured));
+    }
+    verdict.findings.iter().map(|finding| one(command, finding, coloured)).collect()
+}
+
+fn one(command: &str, finding: &Finding, coloured: bool) -> String {
+    let title = match finding.severity {
+        Decision::Deny => "refused",
+        Decision::Ask => "needs approval",
+        Decision::Allow => "allowed",
+    };
+    let title = painted(title, finding.severity, coloured);
+    let (line, marks) = underlined(command, finding);
+    let marks = painted(&marks, finding.severity, coloured);
+    let mut text = format!("{title}: {}\n  {line}\n  {marks} {}\n", sanitize::text(&finding.message), finding.rule);
+    if !finding.help.is_empty() {
+        text += &format!("help: {}\n", sanitize::text(&finding.help));
+    }
+    text
+}
+
+fn painted(text: &str, decision: Decision, coloured: bool) -> String {
+    let colour = match decision {
+        Decision::Allow => AnsiColor::Green,
+        Decision::Ask => AnsiColor::Yellow,
+        Decision::Deny => AnsiColor::Red,
+    };
+    let style = if coloured { Style::new().fg_color(Some(colour.into())).bold() } else { Style::new() };
+    format!("{style}{text}{style:#}")
+}
+
+/// The line where the finding begins, and marks under it.
+fn underlined(command: &str, finding: &Finding) -> (String, String) {
+    let boundary = |at: usize| command.floor_char_boundary(at.min(command.len()));
+    let (start, end) = (boundary(finding.span.start), boundary(finding.span.end));
+    let from = command[..start].rfind('\n').map_or(0, |at| at + 1);
+    let to = command[start..].find('\n').map_or(command.len(), |at| start + at);
+    let before: Vec<char> = sanitize::text(&command[from..start]).chars().collect();
+    let marked = sanitize::text(&command[start..end.clamp(start, to)]);
+    let after = sanitize::text(&command[end.clamp(start, to)..to]);
+    // A long line is cut around what matters.
+    let skipped = before.len().saturating_sub(WIDEST / 3);
+    let lead: String = if skipped > 0 { "…".chars().chain(before[skipped..].iter().copied()).collect() } else { before.into_iter().collect() };
+    let room = WIDEST.saturating_sub(lead.chars().count());
+    let mut shown: String = marked.chars().take(room).collect();
+    let width = shown.chars().count().max(1);
+    if marked.chars().count() > room {
+        shown.push('…');
+    } else {
+        let rest = room - width.min(room);
+        shown.extend(after.chars().take(rest));
+        if after.chars().count() > rest {
+            shown.push('…');
+        }
+    }
+    (format!("{lead}{shown}"), format!("{}{}", " ".repeat(lead.chars().count()), "^".repeat(width)))
+}
+
+/// Every command that was found, what it resolved to, what decided, and what would allow it.
+pub(crate) fn explained(
+    command: &str,
+    analysis: &Analysis,
+    verdict: &Verdict,
+    permission: Option<&[String]>,
+    coloured: bool,
+) -> String {
+    let mut text = format!("{}\n", painted(&verdict.decision.to_string(), verdict.decision, coloured));
+    if !analysis.commands.is_empty() {
+        text += "\ncommands\n";
+    }
+    for found in &analysis.commands {
+        text += &format!("  {}\n", sanitize::text(&described(found)));
+        for effect in &found.effects {
+            text += &format!("      {}\n", sanitize::text(&effect_in_words(effect)));
+        }
+        for finding in verdict.findings.iter().filter(|finding| finding.span == found.span) {
+            let word = painted(&finding.severity.to_string(), finding.severity, coloured);
+            text += &format!("      {word} by {}: {}\n", finding.rule, sanitize::text(&finding.message));
+        }
+    }
+    for opaque in &analysis.opaque {
+        text += &format!("  not understood: {}\n", sanitize::text(&opaque.reason));
+    }
+    if !verdict.findings.is_empty() {
+        text += &format!("\nwhy\n{}", indented(&shown(command, verdict, coloured)));
+    }
+    text += "\nto allow it\n";
+    text += &match (verdict.decision, permission) {
+        (Decision::Allow, _) => "  nothing is needed\n".to_owned(),
+        (_, Some(commands)) => {
+            let list: Vec<String> = commands.iter().map(|command| format!("{command:?}")).collect();
+            format!("  in your configuration:  [guard] allow = [{}]\n", sanitize::text(&list.join(", ")))
+        }
+        (Decision::Deny, None) => {
+            let rules: Vec<&str> = verdict.findings.iter().filter(|finding| finding.severity == Decision::Deny).map(|finding| finding.rule.as_str()).collect();
+            format!("  no permission allows it; the rule that refuses it is {}\n", rules.first().unwrap_or(&"unknown"))
+        }
+        (Decision::Ask, None) => "  no permission can name what is not understood; write it with constants\n".to_owned(),
+    };
+    text
+}
+
+fn described(found: &Found) -> String {
+    let via = if found.via.is_empty() { String::new() } else { format!("   (through {})", found.via.join(", ")) };
+    format!("{}{via}", found.shown())
+}
+
+fn effect_in_words(effect: &Effect) -> String {
+    let place = |target: &bashtion_guard::Target| {
+        let kind = serde_json::to_value(target.place).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+        format!("{} ({kind})", target.path)
+    };
+    match effect {
+        Effect::Delete { target, recursive: true } => format!("deletes {} and everything in it", place(target)),
+        Effect::Delete { target, recursive: false } => format!("deletes {}", place(target)),
+        Effect::Move { target } => format!("moves {} away", place(target)),
+        Effect::Write { target } => format!("writes {}", place(target)),
+        Effect::Permissions { target, .. } => format!("changes permissions of {}", place(target)),
+        Effect::Execute { target } => format!("executes {}", place(target)),
+        Effect::Connect { host } => format!("talks to {host}"),
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
