@@ -113,6 +113,10 @@ pub(crate) enum Stream {
     Decoded,
     /// A secret of the user.
     Secret,
+    /// Settings for a shell, from a program that is made for it: `direnv hook bash`.
+    Setup,
+    /// The file of this program.
+    Program(String),
     /// What this program prints.
     Unknown(String),
 }

@@ -53,7 +53,7 @@ impl Options {
 
     /// Whether one of these was given. Long names may be shortened, as GNU programs allow.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        let same = |given: &str, name: &str| given == name || given.len() >= 3 && name.starts_with(given);
+        let same = |given: &str, name: &str| given == name || given.len() >= 2 && name.len() > 1 && name.starts_with(given);
         self.given.iter().any(|(given, _)| names.iter().any(|name| same(given, name)))
     }
 

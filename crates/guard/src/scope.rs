@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::analysis::Stream;
 use crate::syntax::ast::Command;
 use crate::text::{Text, Why};
 use crate::world::World;
@@ -19,6 +20,8 @@ pub(crate) struct Scope {
     pub(crate) previous: Vec<Text>,
     pub(crate) stack: Vec<Vec<Text>>,
     pub(crate) functions: BTreeMap<String, Rc<Command>>,
+    /// Names that stand for other programs, as `hash -p` sets them.
+    pub(crate) hashed: BTreeMap<String, String>,
     pub(crate) aliases: BTreeMap<String, String>,
     pub(crate) expands_aliases: bool,
     pub(crate) arguments: Arguments,
@@ -50,6 +53,8 @@ pub(crate) enum File {
     Decoded,
     /// It is a copy of, or a link to, this program.
     Program(String),
+    /// What this program printed, or settings for a shell.
+    Printed(Stream),
 }
 
 impl Scope {
@@ -61,6 +66,7 @@ impl Scope {
             previous: vec![cwd],
             stack: vec![],
             functions: BTreeMap::new(),
+            hashed: BTreeMap::new(),
             aliases: BTreeMap::new(),
             expands_aliases: false,
             arguments: Arguments::Known(vec![]),
@@ -100,6 +106,7 @@ impl Scope {
         self.cwds = union(std::mem::take(&mut self.cwds), other.cwds);
         self.previous = union(std::mem::take(&mut self.previous), other.previous);
         self.functions.extend(other.functions);
+        self.hashed.extend(other.hashed);
         self.aliases.extend(other.aliases);
         self.expands_aliases |= other.expands_aliases;
         self.files.extend(other.files);

@@ -29,6 +29,8 @@ pub(crate) enum Why {
     Download,
     /// Something that was encoded or packed.
     Decoded,
+    /// Settings for a shell, from a program that is made for it.
+    Setup,
     /// A number, such as a process id: no slash, no blank, not empty.
     Number,
     /// Lines of a file or of standard input.
@@ -143,7 +145,7 @@ impl fmt::Display for Text {
             Piece::Unknown(Why::Variable(name) | Why::Required(name)) => write!(f, "${{{name}}}"),
             Piece::Unknown(Why::Output(program)) => write!(f, "$({program} …)"),
             Piece::Unknown(Why::Argument(name)) => write!(f, "${name}"),
-            Piece::Unknown(Why::Number | Why::Input | Why::Many | Why::Download | Why::Decoded) => f.write_str("…"),
+            Piece::Unknown(Why::Number | Why::Input | Why::Many | Why::Download | Why::Decoded | Why::Setup) => f.write_str("…"),
         })
     }
 }
@@ -155,6 +157,7 @@ impl fmt::Display for Why {
             Self::Output(program) => write!(f, "what `{program}` prints is not known"),
             Self::Download => f.write_str("it comes from another machine"),
             Self::Decoded => f.write_str("it was encoded or packed"),
+            Self::Setup => f.write_str("it is what a program prints for the shell"),
             Self::Number => f.write_str("it is a number that is not known"),
             Self::Input => f.write_str("it comes from input that is not known"),
             Self::Argument(name) => write!(f, "the argument ${name} is not known"),

@@ -55,7 +55,24 @@ impl Verdict {
     /// Made of findings.
     pub fn new(mut findings: Vec<Finding>) -> Self {
         findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.span.cmp(&b.span)));
+        findings = telling(findings);
         let decision = findings.first().map_or(Decision::Allow, |finding| finding.severity);
         Self { decision, findings }
     }
+}
+
+/// Without those that add nothing: questions about a command that is refused anyway, and a second reason of one kind.
+fn telling(findings: Vec<Finding>) -> Vec<Finding> {
+    let family = |rule: &str| rule.split('-').next().unwrap_or_default().to_owned();
+    let mut kept: Vec<Finding> = vec![];
+    for finding in findings {
+        let said = kept.iter().any(|other| {
+            other.span == finding.span
+                && (other.severity > finding.severity || family(&other.rule) == "removes" && family(&finding.rule) == "removes")
+        });
+        if !said {
+            kept.push(finding);
+        }
+    }
+    kept
 }

@@ -1,6 +1,6 @@
 //! Files: what is deleted, moved, written, and whose permissions change.
 
-use crate::analysis::{Effect, Found};
+use crate::analysis::{Effect, Found, Target};
 use crate::effects::targets;
 use crate::options::Options;
 use crate::paths::Place;
@@ -10,8 +10,18 @@ use crate::world::World;
 pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
     let arguments = found.arguments.as_slice();
     let at = |path: &Text| targets(path, found, world);
+    // One by one, all files below a directory are as good as the directory.
+    let each = found.via.iter().any(|via| matches!(via.as_str(), "find" | "gfind" | "fd" | "fdfind"));
     let delete = |paths: &[Text], recursive: bool| -> Vec<Effect> {
-        paths.iter().flat_map(at).map(|target| Effect::Delete { target, recursive }).collect()
+        let named = paths.iter().filter(|path| !path.is_empty());
+        let mut effects: Vec<Effect> =
+            named.flat_map(at).map(|target| Effect::Delete { target, recursive: recursive || each }).collect();
+        if paths.iter().any(Text::is_empty) {
+            let reason = Some("it is empty here".to_owned());
+            let target = Target { path: "''".to_owned(), place: Place::Unknown, reason };
+            effects.push(Effect::Delete { target, recursive });
+        }
+        effects
     };
     let write = |paths: &[Text]| -> Vec<Effect> {
         paths.iter().flat_map(at).map(|target| Effect::Write { target }).collect()
@@ -20,7 +30,11 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
         "rm" | "grm" | "srm" | "trash" | "trash-put" | "del" | "del-cli" | "rimraf" | "gio" => {
             let options = Options::parse(arguments, "", &[]);
             let recursive = options.has(&["r", "R", "recursive"]) || matches!(found.program.as_str(), "rimraf" | "del-cli");
-            if options.has(&["help", "version"]) { vec![] } else { delete(&options.operands, recursive) }
+            // These expand patterns by themselves.
+            let own = matches!(found.program.as_str(), "rimraf" | "del-cli" | "del");
+            let operands: Vec<Text> =
+                options.operands.iter().map(|path| if own { crate::expand::with_patterns(path) } else { path.clone() }).collect();
+            if options.has(&["help", "version"]) { vec![] } else { delete(&operands, recursive) }
         }
         "unlink" | "rmdir" => delete(&Options::parse(arguments, "", &[]).operands, false),
         "shred" | "wipe" => {
@@ -41,18 +55,51 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             let into: Vec<Text> = options.operands.last().filter(|path| !path.rough().contains(':')).cloned().into_iter().collect();
             let dry = options.has(&["n", "dry-run"]);
             let deletes = options.given.iter().any(|(name, _)| name.starts_with("del"));
+            let sources = options.operands.split_last().map(|(_, from)| from.to_vec()).unwrap_or_default();
+            let sources: Vec<Text> = sources.into_iter().filter(|path| !path.rough().contains(':')).collect();
             match (dry, deletes) {
                 (true, _) => vec![],
+                (false, _) if options.has(&["remove-source-files"]) => [delete(&sources, true), write(&into)].concat(),
                 (false, true) => [delete(&into, true), write(&into)].concat(),
                 (false, false) => write(&into),
             }
         }
         "tee" | "touch" | "truncate" | "sponge" | "mkdir" | "fallocate" | "mkfifo" | "mknod" | "patch" | "sudoedit" => {
-            let options = Options::parse(arguments, "srdtmolp", &["size", "reference", "date", "mode", "length"]);
+            let short = match found.program.as_str() {
+                "touch" => "rdt",
+                "truncate" => "sr",
+                "fallocate" => "lo",
+                "mkdir" | "mkfifo" | "mknod" => "mZ",
+                "patch" => "pidoDrF",
+                _ => "",
+            };
+            let options = Options::parse(arguments, short, &["size", "reference", "date", "mode", "length"]);
             write(&options.operands)
         }
+        "zip" | "7z" | "7za" if arguments.iter().any(|argument| is_moving_flag(&argument.rough())) => {
+            let operands: Vec<Text> = Options::parse(arguments, "", &[]).operands;
+            delete(operands.get(1..).unwrap_or_default(), true)
+        }
+        "tar" | "bsdtar" | "gtar" if arguments.iter().any(|argument| argument.value() == Some("--remove-files")) => {
+            let options = Options::parse(arguments, "fCXTbIKNLFgVH", &["file", "directory", "exclude"]);
+            delete(&options.operands, true)
+        }
+        "rename" | "prename" | "perl-rename" => {
+            let options = Options::parse(arguments, "e", &[]);
+            let paths: Vec<Text> = options.operands.into_iter().skip(1).collect();
+            paths.iter().flat_map(at).map(|target| Effect::Move { target }).collect()
+        }
+        "dpkg-deb" | "dpkg" if arguments.iter().any(|argument| matches!(argument.value(), Some("-x" | "-X" | "--extract"))) => {
+            write(arguments.get(arguments.len() - 1..).unwrap_or_default())
+        }
+        "unsquashfs" => write(Options::parse(arguments, "d", &["dest"]).value(&["d", "dest"]).map(std::slice::from_ref).unwrap_or_default()),
+        "qemu-img" => write(arguments.get(arguments.len().saturating_sub(1)..).unwrap_or_default()),
+        "socat" => write(&arguments.iter().filter_map(socat_file).collect::<Vec<_>>()),
+        "git" => git(arguments, &write),
         "dd" => write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>()),
-        "sed" | "gsed" | "perl" | "awk" | "gawk" | "ruby" => write(&edited(found.program.as_str(), arguments)),
+        "sed" | "gsed" | "perl" | "awk" | "gawk" | "ruby" => {
+            [write(&edited(found.program.as_str(), arguments)), write(&written_by_sed(found))].concat()
+        }
         "vim" | "vi" | "nvim" | "ex" | "ed" | "nano" | "emacs" | "pico" | "micro" | "code" => {
             let options = Options::parse(arguments, "cSu", &["cmd"]);
             let named = options.values(&["c", "cmd"]).filter_map(|code| {
@@ -87,12 +134,70 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "gchmod" | "gchown" => {
             let options = Options::parse(&without_mode(arguments), "", &["reference", "from"]);
             let skip = usize::from(options.value(&["reference"]).is_none());
-            let recursive = options.has(&["R", "recursive"]);
+            let recursive = options.has(&["R", "recursive"]) || each;
             let paths = options.operands.iter().skip(skip).flat_map(at);
             paths.map(|target| Effect::Permissions { target, recursive }).collect()
         }
-        _ => executed(found, &at),
+        _ => [executed(found, &at), write(&named_outputs(arguments))].concat(),
     }
+}
+
+/// `zip -m` and `7z -sdel` delete what they have packed.
+fn is_moving_flag(flag: &str) -> bool {
+    flag == "-sdel" || flag == "--move" || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('m') && flag.len() <= 6
+}
+
+fn socat_file(address: &Text) -> Option<Text> {
+    let text = address.rough();
+    let (kind, rest) = text.split_once(':')?;
+    let writes = matches!(kind.to_uppercase().as_str(), "OPEN" | "CREATE" | "CREAT");
+    writes.then(|| Text::known(rest.split(',').next().unwrap_or_default()))
+}
+
+/// What git writes outside of its own files.
+fn git(arguments: &[Text], write: &impl Fn(&[Text]) -> Vec<Effect>) -> Vec<Effect> {
+    let tree = arguments.iter().find_map(|argument| argument.strip_prefix("--work-tree="));
+    let verbs: Vec<&Text> = arguments.iter().filter(|argument| !argument.prefix().starts_with('-')).collect();
+    let verb = verbs.first().and_then(|verb| verb.value()).unwrap_or_default();
+    match (tree, verb) {
+        (Some(tree), "checkout" | "reset" | "restore" | "checkout-index" | "clean") => write(&[tree]),
+        (_, "clone") => verbs.get(2).map_or_else(Vec::new, |into| write(&[(*into).clone()])),
+        _ => vec![],
+    }
+}
+
+/// The `w` command of sed.
+fn written_by_sed(found: &Found) -> Vec<Text> {
+    if !found.program.ends_with("sed") {
+        return vec![];
+    }
+    let scripts = found.arguments.iter().map(Text::rough);
+    let named = |script: String| {
+        let pieces: Vec<Text> = script
+            .split([';', '\n'])
+            .filter_map(|piece| {
+                let at = piece.find("w /")?;
+                let before = &piece[..at];
+                before.chars().last().is_none_or(|c| !c.is_alphabetic()).then(|| Text::known(piece[at + 2..].trim()))
+            })
+            .collect();
+        pieces
+    };
+    scripts.flat_map(named).collect()
+}
+
+/// Most programs name the file that they make with `-o`, `-out` or `--output`.
+fn named_outputs(arguments: &[Text]) -> Vec<Text> {
+    let mut outputs = vec![];
+    for (at, argument) in arguments.iter().enumerate() {
+        let text = argument.rough();
+        if matches!(text.as_str(), "-o" | "--output" | "-out" | "--out" | "-keyout" | "--output-file" | "--outfile" | "--log-file") {
+            outputs.extend(arguments.get(at + 1).cloned());
+        } else if let Some(value) = argument.strip_prefix("--output=").or_else(|| argument.strip_prefix("--output-file=")) {
+            outputs.push(value);
+        }
+    }
+    outputs
 }
 
 /// A mode such as `-x` looks like an option.

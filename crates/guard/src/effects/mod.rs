@@ -3,7 +3,7 @@
 mod files;
 mod network;
 
-use crate::analysis::{Effect, Found, Machine, Target};
+use crate::analysis::{Effect, Found, Machine, Setting, Target};
 use crate::paths::{Place, locate};
 use crate::scope::{File, Scope};
 use crate::text::Text;
@@ -20,14 +20,19 @@ pub(crate) fn of(found: &Found, world: &World) -> Vec<Effect> {
 
 /// Where a path leads for this command.
 pub(crate) fn targets(path: &Text, found: &Found, world: &World) -> Vec<Target> {
-    let there = locate(path, &found.cwds, world);
-    if found.setting.machine != Machine::Container {
+    located(path, &found.setting, &found.cwds, world)
+}
+
+/// Where a path leads under these circumstances.
+pub(crate) fn located(path: &Text, setting: &Setting, cwds: &[Text], world: &World) -> Vec<Target> {
+    let there = locate(path, cwds, world);
+    if setting.machine != Machine::Container {
         return there.into_iter().map(Target::from).collect();
     }
     // In a container only what is mounted is ours.
     let mut ours = vec![];
     for path in there {
-        let mounted = found.setting.mounts.iter().find_map(|(host, mount)| {
+        let mounted = setting.mounts.iter().find_map(|(host, mount)| {
             let rest = path.name.strip_prefix(mount.trim_end_matches('/'))?;
             (rest.is_empty() || rest.starts_with('/')).then(|| {
                 let mut whole = host.clone();
@@ -36,9 +41,11 @@ pub(crate) fn targets(path: &Text, found: &Found, world: &World) -> Vec<Target> 
             })
         });
         // The root of the container takes what is mounted with it.
-        let whole = mounted.or_else(|| (path.place == Place::Root).then(|| found.setting.mounts.first().map(|(host, _)| host.clone())).flatten());
+        let whole = mounted.or_else(|| (path.place == Place::Root).then(|| setting.mounts.first().map(|(host, _)| host.clone())).flatten());
         match whole {
-            Some(host) => ours.extend(locate(&crate::expand::with_patterns(&host), &found.cwds, world).into_iter().map(Target::from)),
+            Some(host) => ours.extend(locate(&crate::expand::with_patterns(&host), cwds, world).into_iter().map(Target::from)),
+            // A device is the same one wherever it is opened.
+            None if path.place == Place::RawDevice => ours.push(path.into()),
             None => ours.push(Target { path: path.name, place: Place::Harmless, reason: None }),
         }
     }

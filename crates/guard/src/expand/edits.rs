@@ -4,6 +4,11 @@ use crate::patterns::matches_text;
 use crate::text::{Text, Why};
 
 pub(super) fn edit(text: &Text, operator: &str, words: &[Text]) -> Text {
+    let edited = edit_known(text, operator, words);
+    if text.has_pattern() { super::with_patterns(&edited) } else { edited }
+}
+
+fn edit_known(text: &Text, operator: &str, words: &[Text]) -> Text {
     let unknown = || Text::unknown(text.why().cloned().unwrap_or(Why::Many));
     let Some(value) = text.with_patterns() else { return unknown() };
     let words: Option<Vec<String>> = words.iter().map(Text::with_patterns).collect();

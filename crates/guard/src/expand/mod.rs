@@ -74,8 +74,8 @@ impl Walker<'_> {
                     let output = self.substitute(list, scope);
                     vec![split(&output, splitting, scope)]
                 }
-                Part::Process(list) => {
-                    let stream = self.process(list, scope);
+                Part::Process(direction, list) => {
+                    let stream = self.process(*direction, list, scope);
                     vec![vec![Token::Piece(Piece::Known(stream))]]
                 }
                 Part::Arithmetic(inner) => {

@@ -110,6 +110,7 @@ impl Walker<'_> {
             "USER" | "LOGNAME" | "USERNAME" => known(self.world.user()),
             "SHELL" | "BASH" => known("/bin/bash"),
             "IFS" => known(" \t\n"),
+            "PATH" => known("/usr/local/bin:/usr/bin:/bin"),
             "XDG_CACHE_HOME" => known(&format!("{home}/.cache")),
             "XDG_CONFIG_HOME" => known(&format!("{home}/.config")),
             "XDG_DATA_HOME" => known(&format!("{home}/.local/share")),

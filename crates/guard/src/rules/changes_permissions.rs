@@ -31,6 +31,10 @@ impl Rule for ChangesPermissions {
                 let message = format!("permissions of a whole system or home directory would change: {}", target.path);
                 return Some(Problem::deny(message, help));
             }
+            let etc = target.path.starts_with("/etc/") || open && target.place == Place::System;
+            if etc && found.program != "chattr" {
+                return Some(Problem::deny(format!("permissions of a system file would change: {}", target.path), help));
+            }
             let ours = matches!(target.place, Place::Workspace | Place::Temporary | Place::Harmless | Place::Unknown);
             if broad || !ours && *recursive && target.place != Place::WorkspaceRoot {
                 return Some(Problem::ask(format!("permissions outside of the workspace would change: {}", target.path), help));

@@ -30,6 +30,9 @@ impl Rule for ChangesSystem {
 fn changed(found: &Found) -> Option<&'static str> {
     let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
+    if has(&["--help", "--version", "-V"]) {
+        return None;
+    }
     let verb = arguments.iter().find(|argument| !argument.starts_with('-')).copied().unwrap_or_default();
     let one_of = |verbs: &[&str]| verbs.contains(&verb);
     match found.program.as_str() {
@@ -37,7 +40,7 @@ fn changed(found: &Found) -> Option<&'static str> {
         "systemctl" | "initctl" => (!one_of(&[
             "", "status", "show", "list-units", "list-unit-files", "list-timers", "is-active", "is-enabled", "is-failed", "cat",
             "list-dependencies", "list-sockets", "help",
-        ]) && !has(&["--user"])
+        ]) && (!has(&["--user"]) || one_of(&["stop", "disable", "mask", "kill"]))
             || one_of(&["reboot", "poweroff", "halt"]))
         .then_some("services of the machine"),
         "service" => (arguments.len() > 1 && !has(&["status"])).then_some("services of the machine"),
@@ -80,6 +83,7 @@ fn changed(found: &Found) -> Option<&'static str> {
         "ip" | "ifconfig" | "route" => has(&["add", "del", "delete", "set", "flush", "down", "up"]).then_some("the network"),
         "setenforce" | "update-grub" | "grub-install" | "efibootmgr" | "dpkg-reconfigure" | "update-alternatives" | "ldconfig" | "chroot-setup"
         | "depmod" | "mkinitcpio" | "update-initramfs" => Some("settings of the machine"),
+        "journalctl" => arguments.iter().any(|argument| argument.starts_with("--vacuum") || argument.starts_with("--rotate")).then_some("the logs of the machine"),
         "date" => has(&["-s", "--set"]).then_some("the clock"),
         _ => None,
     }

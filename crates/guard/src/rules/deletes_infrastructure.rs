@@ -45,15 +45,16 @@ fn deletes(found: &Found) -> bool {
             ("volume" | "network" | "context", "rm" | "remove") => true,
             ("rm", _) | ("container", "rm") => has(&["-f", "--force", "-fv", "-vf", "-v"]),
             ("rmi", _) | ("image", "rm") => has(&["-f", "--force"]),
-            ("compose", "down") => has(&["-v", "--volumes", "--rmi"]),
+            ("compose", _) if verbs.contains(&"down") => has(&["-v", "--volumes", "--rmi"]),
+            ("system", "reset") => true,
+            ("stop" | "kill" | "restart", _) => found.arguments.iter().any(|argument| argument.why().is_some()),
             ("compose", "rm") => has(&["-v", "-f", "-fv", "-fsv"]),
             ("stack" | "service" | "swarm" | "secret" | "config", "rm" | "remove" | "leave") => true,
-            ("kill", _) => words.iter().any(|word| word.contains("$(")),
             _ => false,
         },
         "docker-compose" => first == "down" && has(&["-v", "--volumes", "--rmi"]),
         "kubectl" | "oc" | "k3s" => {
-            matches!(first, "delete" | "drain" | "cordon" | "taint") || first == "replace" && has(&["--force"]) || first == "scale" && has(&["--replicas=0"])
+            first != "auth" && verbs.iter().take(4).any(|verb| matches!(*verb, "delete" | "drain" | "cordon" | "taint")) || first == "replace" && has(&["--force"]) || first == "scale" && has(&["--replicas=0"])
         }
         "helm" | "helmfile" => matches!(first, "uninstall" | "delete" | "destroy" | "rollback"),
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" | "cdktf" => {

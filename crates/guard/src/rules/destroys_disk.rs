@@ -32,7 +32,7 @@ impl Rule for DestroysDisk {
             return Some(Problem::deny(format!("a raw device would be overwritten: {}", target.path), help));
         }
         if !destroys(found) {
-            return None;
+            return handed_over(found, world);
         }
         let operands = operands(found);
         let file = |path: &&crate::text::Text| {
@@ -40,14 +40,30 @@ impl Rule for DestroysDisk {
                 .iter()
                 .all(|target| matches!(target.place, Place::Workspace | Place::Temporary | Place::Outside | Place::InHome))
         };
-        let regular = !operands.is_empty() && found.program.starts_with("mk") && operands.iter().take(1).all(|path| file(&path));
+        let regular = !operands.is_empty() && found.program.starts_with("mk") && operands.iter().all(|path| file(&path));
         let message = format!("`{}` destroys what is on a disk or volume", found.program);
         Some(if regular { Problem::ask(message, help) } else { Problem::deny(message, help) })
     }
 }
 
+/// A raw device given to a program that is not known to only look at it.
+fn handed_over(found: &Found, world: &World) -> Option<Problem> {
+    const LOOKING: [&str; 32] = [
+        "", "ls", "lsblk", "df", "du", "stat", "file", "blkid", "mount", "umount", "findmnt", "smartctl", "hdparm", "fdisk", "sfdisk",
+        "sgdisk", "parted", "fsck", "e2fsck", "tune2fs", "dumpe2fs", "xfs_info", "head", "cat", "xxd", "hexdump", "od", "dd", "echo",
+        "test", "[", "printf",
+    ];
+    if LOOKING.contains(&found.program.as_str()) || found.program.starts_with("fsck.") || found.program.starts_with("grep") {
+        return None;
+    }
+    let device = found.arguments.iter().filter(|argument| argument.prefix().starts_with("/dev/"));
+    let device = device.flat_map(|path| targets(path, found, world)).find(|target| target.place == Place::RawDevice)?;
+    let message = format!("`{}` is given a raw device: {}", found.program, device.path);
+    Some(Problem::ask(message, "look at disks with `lsblk`; work on an image file in the workspace"))
+}
+
 fn operands(found: &Found) -> Vec<crate::text::Text> {
-    Options::parse(&found.arguments, "tbFLUNOsm", &["type", "label"]).operands
+    Options::parse(&found.arguments, "tbLUNOm", &["type", "label"]).operands
 }
 
 fn destroys(found: &Found) -> bool {
@@ -67,7 +83,7 @@ fn destroys(found: &Found) -> bool {
         "lvremove" | "vgremove" | "pvremove" | "mdadm-stop" => true,
         "zpool" | "zfs" => has(&["destroy", "labelclear"]),
         "mdadm" => has(&["--zero-superblock"]),
-        "badblocks" => has(&["-w"]),
+        "badblocks" => Options::parse(&found.arguments, "", &[]).has(&["w", "n"]),
         "hdparm" => found.arguments.iter().any(|argument| argument.prefix().starts_with("--security-erase")),
         "nvme" => has(&["format", "sanitize"]),
         "diskutil" => has(&["eraseDisk", "eraseVolume", "partitionDisk", "secureErase"]),

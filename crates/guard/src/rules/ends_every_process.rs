@@ -1,6 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
-use crate::text::Text;
+use crate::text::{Text, Why};
 use crate::world::World;
 
 rule! {
@@ -23,7 +23,13 @@ impl Rule for EndsEveryProcess {
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
         let every = match found.program.as_str() {
-            "kill" => targets(&arguments).iter().any(|target| matches!(*target, "-1" | "1" | "-0")),
+            "kill" => {
+                let listed = found.arguments.iter().any(|argument| {
+                    argument.has_pattern() || matches!(argument.why(), Some(Why::Output(source)) if source == "ps")
+                });
+                listed || targets(&arguments).iter().any(|target| matches!(*target, "-1" | "1" | "-0"))
+            }
+            "fuser" => arguments.iter().any(|flag| flag.starts_with('-') && flag.contains('k') && flag.contains('m')),
             "killall5" => true,
             "pkill" | "skill" | "slay" => {
                 let user = arguments.iter().any(|argument| matches!(*argument, "-u" | "-U" | "--euid" | "--uid"));

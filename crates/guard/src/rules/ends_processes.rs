@@ -23,7 +23,7 @@ impl Rule for EndsProcesses {
         let lists = ["-l", "--list", "-V", "--version", "--help", "-0"].iter().any(|flag| found.has(flag));
         let by_name = match found.program.as_str() {
             "killall" | "pkill" | "xkill" | "skill" => !lists,
-            "fuser" => found.has("-k") || found.has("--kill"),
+            "fuser" => found.arguments.iter().any(|flag| flag.rough().starts_with('-') && flag.rough().contains('k')),
             _ => false,
         };
         by_name.then(|| {

@@ -37,6 +37,10 @@ impl Rule for FillsDisk {
                     return None;
                 }
                 let bounded = found.arguments.iter().any(|argument| argument.prefix().starts_with("count="));
+                let temporary = |effect: &Effect| matches!(effect, Effect::Write { target } if target.place == Place::Temporary);
+                if bounded && found.effects.iter().all(temporary) {
+                    return None;
+                }
                 Some(if bounded {
                     Problem::ask("`dd` overwrites a file with zeros or noise", "make sure that nothing in it is needed")
                 } else {

@@ -23,6 +23,9 @@ impl Rule for GitHistory {
     about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+        if found.program == "bfg" {
+            return Some(Problem::ask("`bfg` rewrites history", "keep a copy of the repository first"));
+        }
         let git = Git::of(found)?;
         let lost = if git.is_help() { None } else { lost(&git) }?;
         Some(Problem::ask(
@@ -60,6 +63,7 @@ fn lost(git: &Git<'_>) -> Option<&'static str> {
         "gc" => git.arguments.iter().any(|argument| argument.prefix().starts_with("--prune")).then_some("deletes what could be brought back"),
         "prune" => (!has(&["n", "dry-run"])).then_some("deletes what could be brought back"),
         "update-ref" | "symbolic-ref" => (exactly("d") || exactly("delete") || exactly("stdin")).then_some("deletes or moves a reference"),
+        "read-tree" => exactly("reset").then_some("throws away uncommitted changes"),
         "rebase" => exactly("root").then_some("rewrites history"),
         "worktree" => (first == "remove" && has(&["f", "force"])).then_some("deletes a working tree with its changes"),
         "submodule" => (first == "deinit" && has(&["f", "force", "all"])).then_some("deletes working trees of submodules"),

@@ -39,11 +39,18 @@ impl Rule for OverwritesData {
                 if grows || temporary { None } else { problem("a file is emptied or cut", "keep a copy of it first") }
             }
             "mv" if deletes => problem("files moved into a device are gone", "use `rm`, which says what it does"),
-            "rsync" if deletes => problem(
+            "rsync" if deletes || mirrors(found) => problem(
                 "`rsync --delete` removes what the source does not have",
                 "look first with `--dry-run`, or leave `--delete` away",
             ),
             _ => None,
         }
     }
+}
+
+/// `rsync --delete` onto another machine.
+fn mirrors(found: &Found) -> bool {
+    let flags: Vec<String> = found.arguments.iter().map(Text::rough).collect();
+    let dry = |flag: &String| flag == "--dry-run" || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('n');
+    flags.iter().any(|flag| flag.starts_with("--del")) && !flags.iter().any(dry)
 }

@@ -22,7 +22,7 @@ impl Rule for Publishes {
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let first = found.argument(0).unwrap_or_default();
         let second = found.argument(1).unwrap_or_default();
-        let dry = ["--dry-run", "-n", "--help", "--list"].iter().any(|flag| found.has(flag));
+        let dry = ["--dry-run", "--help", "--list", "--draft"].iter().any(|flag| found.has(flag));
         let publishes = match found.program.as_str() {
             "npm" | "pnpm" | "yarn" | "bun" | "jsr" | "lerna" => matches!(first, "publish" | "unpublish" | "deprecate") || first == "npm" && second == "publish",
             "cargo" => matches!(first, "publish" | "yank" | "owner"),

@@ -23,7 +23,8 @@ impl Rule for RemovesRepository {
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         found.effects.iter().find_map(|effect| {
             let Effect::Delete { target, recursive } = effect else { return None };
-            let vital = ["objects", "refs", "HEAD", "logs"].iter().any(|part| {
+            let lock = target.path.ends_with(".lock") && !recursive;
+            let vital = !lock && ["objects", "refs", "HEAD", "logs"].iter().any(|part| {
                 target.path.ends_with(&format!(".git/{part}")) || target.path.contains(&format!(".git/{part}/"))
             });
             let help = "keep .git; a stale lock is one file: `rm -f .git/index.lock`";

@@ -161,11 +161,18 @@ pub(crate) enum Part {
     /// `$( … )` and backticks.
     Command(List),
     /// `<( … )` and `>( … )`.
-    Process(List),
+    Process(Direction, List),
     /// `$(( … ))`: the text and what is expanded in it.
     Arithmetic(Vec<Part>),
     /// A here-document: its text stands further down, and is read when the line ends.
     Document(Rc<OnceCell<Vec<Part>>>),
+}
+
+/// What is done with the file of a process substitution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
 }
 
 #[derive(Debug, Clone)]

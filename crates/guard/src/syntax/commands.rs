@@ -468,7 +468,7 @@ impl Cursor<'_> {
         loop {
             self.skip_newlines()?;
             match self.word()? {
-                Some(word) => words.push(word),
+                Some(word) => words.push(without_key(word)),
                 None if self.take(")") => return Ok(words),
                 None => return self.fail("an array is not closed"),
             }
@@ -534,4 +534,15 @@ impl Cursor<'_> {
 fn is_descriptor(word: &Word) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     word.bare().is_some_and(|text| digits(text.strip_suffix('-').unwrap_or(text)))
+}
+
+/// The value of `[key]=value` in an array.
+fn without_key(mut word: Word) -> Word {
+    if let Some(Part::Bare(text)) = word.parts.first_mut()
+        && text.starts_with('[')
+        && let Some(at) = text.find("]=")
+    {
+        text.replace_range(..at + 2, "");
+    }
+    word
 }

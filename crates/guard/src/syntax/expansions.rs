@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::ast::{Change, List, Parameter, Part, Word};
+use super::ast::{Change, Direction, List, Parameter, Part, Word};
 use super::cursor::{Cursor, Parsed};
 use super::words::{Parts, Quoting};
 use crate::escapes;
@@ -74,6 +74,13 @@ impl Cursor<'_> {
         }
         self.pending = outer;
         Ok(list)
+    }
+
+    /// At the first character of `<(` or `>(`.
+    pub(super) fn process(&mut self) -> Parsed<Part> {
+        let direction = if self.peek() == Some(b'<') { Direction::Read } else { Direction::Write };
+        self.at += 2;
+        Ok(Part::Process(direction, self.substitution()?))
     }
 
     /// At the first parenthesis of `$((`, which may be two substitutions after all.
@@ -248,8 +255,8 @@ impl Cursor<'_> {
                     return Ok(Word { parts: parts.list, span: self.span_from(start) });
                 }
                 Some(b'<' | b'>') if quoting == Quoting::None && self.peek_at(1) == Some(b'(') => {
-                    self.at += 2;
-                    parts.push(Part::Process(self.substitution()?));
+                    let part = self.process()?;
+                    parts.push(part);
                 }
                 Some(_) => self.word_part(&mut parts, quoting)?,
             }

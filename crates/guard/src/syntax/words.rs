@@ -12,8 +12,8 @@ impl Cursor<'_> {
         while let Some(byte) = self.peek() {
             match byte {
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
-                    self.at += 2;
-                    parts.push(Part::Process(self.substitution()?));
+                    let part = self.process()?;
+                    parts.push(part);
                 }
                 _ if is_meta(byte) => break,
                 b'?' | b'*' | b'+' | b'@' | b'!' if self.begins_pattern_list() => {

@@ -35,6 +35,18 @@ impl Walker<'_> {
             "source" | "." => return Some(self.source(arguments, call, scope)),
             "trap" => self.trap(arguments, call, scope),
             "alias" => self.alias(arguments, call, scope),
+            "hash" => {
+                if let [flag, path, name] = arguments
+                    && flag.value() == Some("-p")
+                {
+                    scope.hashed.insert(name.rough(), base_name(&path.rough()));
+                }
+            }
+            "compgen" | "complete" => {
+                for argument in arguments {
+                    self.second_evaluation(argument, scope);
+                }
+            }
             "unalias" => scope.aliases.clear(),
             "shopt" => {
                 let has = |word: &str| arguments.iter().any(|argument| argument.value() == Some(word));
@@ -138,13 +150,16 @@ impl Walker<'_> {
             content @ (Stream::Downloaded | Stream::Decoded) => {
                 self.emit_fed("source", arguments.to_vec(), call, scope, Some(content))
             }
-            Stream::Unknown(program) if file.prefix().starts_with("/dev/fd/") && !is_trusted(&program) => {
+            Stream::Unknown(program) if file.prefix().starts_with("/dev/fd/") => {
                 self.give_up(format!("the shell reads commands that `{program}` prints"));
                 Stream::Nothing
             }
-            Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => {
-                self.emit("source", arguments.to_vec(), call, scope)
-            }
+            Stream::Nothing
+            | Stream::Names { .. }
+            | Stream::Secret
+            | Stream::Setup
+            | Stream::Program(_)
+            | Stream::Unknown(_) => self.emit("source", arguments.to_vec(), call, scope),
         }
     }
 
@@ -182,12 +197,13 @@ impl Walker<'_> {
         const WITH_VALUE: &str = "adinNptuOscCu";
         let mut names = vec![];
         let mut skip = false;
+        let mut array = None;
         for argument in arguments {
             self.second_evaluation(argument, scope);
             let text = argument.rough();
             if std::mem::take(&mut skip) {
                 // `read -a NAME` names its array there.
-                names.push(text);
+                array = Some(text);
             } else if let Some(flags) = text.strip_prefix('-') {
                 skip = flags.chars().last().is_some_and(|flag| WITH_VALUE.contains(flag));
             } else {
@@ -202,19 +218,35 @@ impl Walker<'_> {
             Stream::Names { directories, all } => super::output::names(directories, *all),
             Stream::Downloaded => Text::unknown(Why::Download),
             Stream::Decoded => Text::unknown(Why::Decoded),
-            Stream::Nothing | Stream::Secret | Stream::Unknown(_) => Text::unknown(Why::Input),
+            Stream::Nothing | Stream::Secret | Stream::Setup | Stream::Program(_) | Stream::Unknown(_) => {
+                Text::unknown(Why::Input)
+            }
         };
         // How lines and fields fall to names is not followed: each may hold any of them.
         let lines = match value.value() {
             Some(known) => known.lines().map(Text::known).collect(),
             None => vec![value],
         };
+        if let Some(name) = array {
+            let fields = lines.iter().flat_map(|line| {
+                crate::expand::fields(crate::expand::split(line, crate::expand::Splitting::Yes, scope))
+            });
+            let fields = fields.collect();
+            scope.set(&name, vec![Value::Array(fields)]);
+        }
         for name in names {
             scope.set(&name, lines.iter().cloned().map(Value::Scalar).collect());
         }
     }
 
     fn declare(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        // A reference to another variable: it has the other's value.
+        if arguments.iter().any(|argument| argument.value() == Some("-n")) {
+            for (name, target) in &call.environment {
+                let values = self.variable(&target.rough(), scope).into_iter().map(Value::Scalar).collect();
+                scope.set(name, values);
+            }
+        }
         for argument in arguments {
             self.second_evaluation(argument, scope);
             let text = argument.rough();
@@ -231,13 +263,6 @@ impl Walker<'_> {
     }
 }
 
-/// Programs whose output is meant for `eval`: they set up an environment.
-pub(super) fn is_trusted(program: &str) -> bool {
-    const SETUP: [&str; 34] = [
-        "ssh-agent", "direnv", "brew", "pyenv", "rbenv", "nodenv", "jenv", "goenv", "opam", "starship", "fnm", "conda",
-        "mamba", "micromamba", "dircolors", "zoxide", "mise", "rtx", "asdf", "register-python-argcomplete", "lesspipe",
-        "lesspipe.sh", "minikube", "docker-machine", "luarocks", "npm", "kubectl", "helm", "gh", "thefuck", "keychain",
-        "gpg-agent", "resize", "atuin",
-    ];
-    SETUP.contains(&program)
+fn base_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or_default().to_owned()
 }

@@ -109,12 +109,12 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
     let lower = code.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let connects = has(&[
-        "socket.socket", "socket(", "fsockopen", "pfsockopen", "tcpsocket", "net.connect", "net.socket", "createconnection",
+        "socket.socket", "socket(", "create_connection(", "'socket'", "\"socket\"", "[socket ", "fsockopen", "pfsockopen", "tcpsocket", "net.connect", "net.socket", "createconnection",
         "/inet/tcp", "io::socket", "socket;", "socket.tcp", "require(\"net\")", "require('net')", "tcpclient",
     ]);
     let executes = has(&[
         "/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "\"sh -i\"", "pty.spawn", "dup2", "getline",
-        "proc_open", "os.execute", "io.popen", "exec(", "system(",
+        "proc_open", "os.execute", "popen", "exec(", "system(", "system$", "[exec ", "sh -c",
     ]);
     if connects && executes {
         acts.push(Act::ReverseShell);
@@ -129,8 +129,17 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
     if runs && has(&["b64decode", "base64.decode", "base64_decode", "decode_base64", "'base64'", "\"base64\"", "atob(", "unhexlify", "fromhex", "gzinflate", "rot13", "unpack("]) {
         acts.push(Act::RunsDecoded);
     }
+    if has(&["iex", "invoke-expression"]) && has(&["irm", "iwr", "invoke-restmethod", "invoke-webrequest", "downloadstring"]) {
+        acts.push(Act::RunsDownload);
+    }
+    if let Some((_, rest)) = lower.split_once("remove-item") {
+        let paths = rest.split_whitespace().filter(|word| word.starts_with(['/', '~', '.', '*'])).map(|word| word.trim_matches(['"', '\'', ';']));
+        let home = |path: &str| path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("{}{rest}", world.home()));
+        acts.extend(paths.map(|path| Act::Delete { path: home(path), recursive: rest.contains("-rec") }));
+    }
     let tokens = tokens(&code, language);
-    Reader { tokens: &tokens, at: 0, variables: vec![], language, acts: &mut acts, world, depth: 0 }.read();
+    Reader { tokens: &tokens, at: 0, variables: vec![], language, acts: &mut acts, world, depth: 0, walked: vec![], deletes: false }
+        .read();
     acts
 }
 
@@ -143,7 +152,7 @@ fn with_places(code: &str, world: &World) -> String {
         "os.path.expanduser('~')", "os.path.expanduser(\"~\")", "os.environ['HOME']", "os.environ[\"HOME\"]", "os.getenv('HOME')",
         "os.getenv(\"HOME\")", "pathlib.Path.home()", "Path.home()", "process.env.HOME", "require('os').homedir()",
         "require(\"os\").homedir()", "os.homedir()", "ENV['HOME']", "ENV[\"HOME\"]", "Dir.home", "$ENV{HOME}", "getenv('HOME')",
-        "getenv(\"HOME\")", "ENVIRON[\"HOME\"]",
+        "getenv(\"HOME\")", "ENVIRON[\"HOME\"]", "homedir()",
     ] {
         code = code.replace(expression, &home);
     }
@@ -253,6 +262,10 @@ struct Reader<'a> {
     acts: &'a mut Vec<Act>,
     world: &'a World,
     depth: usize,
+    /// Directories whose files it goes through.
+    walked: Vec<String>,
+    /// It deletes something that has no constant name.
+    deletes: bool,
 }
 
 /// An argument: what strings it holds, in one piece or as a list, and all words in it.
@@ -286,7 +299,7 @@ impl Reader<'_> {
                             // What stands in the parentheses may hold calls of its own.
                             self.at = from;
                         }
-                        Some(Token::Text(text)) if matches!(self.language, Language::Perl | Language::Ruby | Language::Php) => {
+                        Some(Token::Text(text)) if matches!(self.language, Language::Perl | Language::Ruby | Language::Php | Language::Other) => {
                             let mut texts = vec![text.clone()];
                             let mut next = self.at + 1;
                             while let (Some(Token::Mark(',')), Some(Token::Text(more))) = (self.tokens.get(next), self.tokens.get(next + 1)) {
@@ -297,12 +310,22 @@ impl Reader<'_> {
                                 texts.into_iter().map(|text| Argument { texts: vec![text], names: vec![] }).collect();
                             self.call(&name, &arguments, None);
                         }
-                        _ => {}
+                        _ => {
+                            self.deletes |= matches!(name.as_str(), "unlink" | "rmtree") && self.language == Language::Perl;
+                            if name == "kill" && self.is_aimed_at_everyone() {
+                                self.acts.push(Act::Command(["kill", "-9", "-1"].map(str::to_owned).to_vec()));
+                            }
+                        }
                     }
                 }
                 Token::Mark('|') if self.language == Language::Awk => {
+                    let before = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
                     if let Some(Token::Text(code)) = self.tokens.get(self.at) {
-                        self.acts.push(Act::Shell(code.clone()));
+                        let shell = crate::walk::SHELLS.contains(&code.trim());
+                        match before {
+                            Some(Token::Text(data)) if shell => self.acts.push(Act::Shell(data.clone())),
+                            _ => self.acts.push(Act::Shell(code.clone())),
+                        }
                     }
                 }
                 Token::Mark('>') if self.language == Language::Awk => {
@@ -322,6 +345,13 @@ impl Reader<'_> {
                     }
                 }
                 Token::Text(_) | Token::Mark(_) => {}
+            }
+        }
+        // Files that are found in a directory and deleted one by one.
+        if self.deletes {
+            for path in std::mem::take(&mut self.walked) {
+                let path = self.at_home(&path);
+                self.acts.push(Act::Delete { path, recursive: true });
             }
         }
     }
@@ -406,6 +436,8 @@ impl Reader<'_> {
                         acts: self.acts,
                         world: self.world,
                         depth: self.depth + 1,
+                        walked: vec![],
+                        deletes: false,
                     }
                     .read();
                 }
@@ -421,7 +453,17 @@ impl Reader<'_> {
             }
             "rmSync" | "rm" | "rmdirSync" => self.delete(texts, own, recursive_option),
             "unlink" | "unlinkSync" | "remove" | "removedirs" | "rmdir" | "delete" => {
-                self.delete(texts, own, false);
+                self.deletes |= texts.is_empty() && !arguments.iter().all(|argument| argument.names.is_empty());
+                self.delete(texts, own, recursive_option);
+            }
+            "walk" | "rglob" | "glob" | "iglob" | "iterdir" | "scandir" | "listdir" | "readdirSync" | "readdir" | "find" | "walkSync" => {
+                self.walked.extend(own);
+            }
+            "extractall" | "extract" | "unpack_archive" => {
+                if let Some(path) = texts.last().filter(|path| path.starts_with('/')) {
+                    let path = path.clone();
+                    self.write(&path);
+                }
             }
             "open" | "fopen" | "File.open" => {
                 let writes = texts.get(1).is_some_and(|mode| mode.contains(['w', 'a', 'x', '+', '>']));
@@ -451,7 +493,7 @@ impl Reader<'_> {
             }
             "kill" => {
                 let everyone = arguments.first().is_some_and(|argument| argument.texts.is_empty() && argument.names.is_empty());
-                if everyone && self.tokens_before_close_hold_minus_one() {
+                if everyone && self.is_aimed_at_everyone() {
                     self.acts.push(Act::Command(["kill", "-9", "-1"].map(str::to_owned).to_vec()));
                 }
             }
@@ -459,10 +501,10 @@ impl Reader<'_> {
         }
     }
 
-    /// `os.kill(-1, 9)`: the tokens of the call that was just read.
-    fn tokens_before_close_hold_minus_one(&self) -> bool {
-        let from = self.at.saturating_sub(12);
-        let near = &self.tokens[from..self.at.min(self.tokens.len())];
+    /// `os.kill(-1, 9)` and `kill 9, -1`: among the next tokens.
+    fn is_aimed_at_everyone(&self) -> bool {
+        let from = self.at.saturating_sub(10);
+        let near = &self.tokens[from..(self.at + 8).min(self.tokens.len())];
         near.windows(2).any(|pair| pair == [Token::Mark('-'), Token::Mark('1')])
     }
 

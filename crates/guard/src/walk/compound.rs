@@ -129,7 +129,8 @@ impl Walker<'_> {
                 printed
             }
             Kind::Function { name, body } => {
-                if multiplies(name, body) {
+                let partners = scope.functions.iter().filter(|(_, other)| calls(other, name)).map(|(partner, _)| partner.as_str());
+                if [name.as_str()].into_iter().chain(partners).any(|name| multiplies(name, body)) {
                     self.shapes.push(Shape::ForkBomb(self.span));
                 }
                 // Looked at even if it is never called: it may be, by something that is not seen here.
@@ -263,6 +264,17 @@ fn assigns(list: &List) -> bool {
     changes
 }
 
+/// Whether a command calls this name anywhere in it.
+fn calls(command: &Command, name: &str) -> bool {
+    let mut found = false;
+    visit_in_command(command, &mut |list| {
+        for stage in list.items.iter().flat_map(|item| &item.pipeline.stages) {
+            found |= matches!(&stage.kind, Kind::Simple(simple) if simple.words.first().and_then(Word::bare) == Some(name));
+        }
+    });
+    found
+}
+
 /// A function that starts itself more than once, or in the background: each call makes more of them.
 fn multiplies(name: &str, body: &Command) -> bool {
     let calls = |command: &Command| {
@@ -374,7 +386,7 @@ fn visit_in_parts(parts: &[Part], seen: &mut dyn FnMut(&List)) {
         match part {
             Part::Bare(_) | Part::Quoted(_) => {}
             Part::Double(inner) | Part::Arithmetic(inner) => visit_in_parts(inner, seen),
-            Part::Command(list) | Part::Process(list) => visit_lists(list, seen),
+            Part::Command(list) | Part::Process(_, list) => visit_lists(list, seen),
             Part::Document(body) => body.get().iter().for_each(|parts| visit_in_parts(parts, seen)),
             Part::Parameter(parameter) => {
                 use crate::syntax::ast::Change;

@@ -18,7 +18,7 @@ pub(super) fn inside(program: &str, arguments: &[Text]) -> Option<Inside> {
     if rest.first().and_then(Text::value) == Some("compose") || rest.first().and_then(Text::value) == Some("container") {
         rest = &rest[1..];
     }
-    let at = rest.iter().position(|argument| matches!(argument.value(), Some("run" | "exec")))?;
+    let at = rest.iter().position(|argument| matches!(argument.value(), Some("run" | "exec" | "debug")))?;
     // Another verb before it means that it is a name.
     if rest[..at].iter().any(|argument| !argument.prefix().starts_with('-')) {
         return None;
@@ -27,7 +27,8 @@ pub(super) fn inside(program: &str, arguments: &[Text]) -> Option<Inside> {
     let rest = &rest[at + 1..];
     if matches!(program, "kubectl" | "oc") {
         let at = rest.iter().position(|argument| argument.value() == Some("--"))?;
-        return Some(made(Machine::Remote, &rest[at + 1..], vec![], "/"));
+        let command = rest.get(at + 1..).filter(|command| !command.is_empty())?;
+        return Some(made(Machine::Remote, command, vec![], "/"));
     }
     let (options, operands) = options(rest);
     let command = operands.get(1..).filter(|command| !command.is_empty())?;

@@ -1,6 +1,6 @@
 //! Programs that are given code: in an option, on standard input, or in words that mean something to them.
 
-use crate::analysis::{Effect, Found, Stream};
+use crate::analysis::{Effect, Found, Setting, Stream};
 use crate::options::Options;
 use crate::paths::locate;
 use crate::scope::Scope;
@@ -17,10 +17,33 @@ impl Walker<'_> {
             self.language(program, language, arguments, call, scope);
             return;
         }
-        for code in code_in_words(program, arguments, &call.setting.input) {
-            let setting = call.setting.through(program);
+        let mut codes = code_in_words(program, arguments, &call.setting.input);
+        if matches!(program, "make" | "gmake") {
+            codes.extend(self.recipes(arguments, call, scope));
+        }
+        for code in codes {
+            // Its own input is not that of the commands in it.
+            let setting = Setting { input: Stream::Nothing, ..call.setting.through(program) };
             self.script(&code, &mut scope.clone(), &setting);
         }
+    }
+
+    /// The recipes of a makefile that the script itself has written.
+    fn recipes(&self, arguments: &[Text], call: &Call, scope: &Scope) -> Vec<Text> {
+        let options = Options::parse(arguments, "fCIjlo", &["file", "directory", "makefile"]);
+        let content = match options.value(&["f", "file", "makefile"]) {
+            Some(file) if file.value() == Some("-") => call.setting.input.clone(),
+            Some(file) => self.content(file, scope),
+            None => ["GNUmakefile", "makefile", "Makefile"]
+                .iter()
+                .map(|name| self.content(&Text::known(*name), scope))
+                .find(|content| matches!(content, Stream::Known(_)))
+                .unwrap_or_default(),
+        };
+        let Stream::Known(text) = content else { return vec![] };
+        let rough = text.rough();
+        let recipe = |line: &str| Some(Text::known(line.strip_prefix('\t')?.trim_start_matches(['@', '-', '+']).replace("$$", "$")));
+        rough.lines().filter_map(recipe).collect()
     }
 
     fn language(&mut self, program: &str, language: Language, arguments: &[Text], call: &Call, scope: &mut Scope) {
@@ -30,7 +53,12 @@ impl Walker<'_> {
             match &call.setting.input {
                 Stream::Known(text) => codes.push(text.clone()),
                 feed @ (Stream::Downloaded | Stream::Decoded) => self.notice_feed(program, feed.clone(), call, scope),
-                Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => {}
+                Stream::Nothing
+                | Stream::Names { .. }
+                | Stream::Secret
+                | Stream::Setup
+                | Stream::Program(_)
+                | Stream::Unknown(_) => {}
             }
         }
         if codes.is_empty()
@@ -47,7 +75,15 @@ impl Walker<'_> {
             if let Some(feed) = super::shells::feed_of(&code) {
                 self.notice_feed(program, feed, call, scope);
             }
-            for act in calls::scan(&code.rough(), language, self.world) {
+            let rough = code.rough();
+            // Lines of input that are run one by one.
+            if language == Language::Awk
+                && rough.contains("system($0)")
+                && let Stream::Known(lines) = &call.setting.input
+            {
+                self.act(program, Act::Shell(lines.rough()), call, scope);
+            }
+            for act in calls::scan(&rough, language, self.world) {
                 self.act(program, act, call, scope);
             }
         }
@@ -80,7 +116,8 @@ impl Walker<'_> {
             }
             Act::Delete { path, recursive } => {
                 let flags = if recursive { "-rf" } else { "-f" };
-                let arguments = vec![Text::known("rm"), Text::known(flags), Text::known("--"), Text::known(path)];
+                let path = crate::expand::with_patterns(&Text::known(path));
+                let arguments = vec![Text::known("rm"), Text::known(flags), Text::known("--"), path];
                 self.run(Call { arguments, ..inner }, &mut scope.clone());
             }
             Act::Write { path } => {
@@ -101,7 +138,12 @@ impl Walker<'_> {
 }
 
 /// Options whose value is a command.
-const CODE_OPTIONS: [(&str, &[&str]); 24] = [
+const CODE_OPTIONS: [(&str, &[&str]); 29] = [
+    ("split", &["--filter"]),
+    ("ansible", &["-a", "--args"]),
+    ("gcloud", &["--command"]),
+    ("fly", &["-C", "--command"]),
+    ("capsh", &["-c"]),
     ("man", &["-P", "--pager"]),
     ("sort", &["--compress-program"]),
     ("rg", &["--pre"]),
@@ -144,6 +186,21 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             codes.push(super::output::joined(&options.operands));
         }
         "tmux" | "screen" | "hyperfine" | "concurrently" | "byobu" => codes.extend(arguments.iter().filter(spaced).cloned()),
+        "sqlite3" | "psql" | "mysql" | "mariadb" | "ftp" | "sftp" => {
+            let text = known_input();
+            let lines = arguments.iter().chain(text.iter()).flat_map(|text| text.rough().lines().map(str::to_owned).collect::<Vec<_>>());
+            codes.extend(lines.filter_map(|line| {
+                let line = line.trim_start();
+                [".shell ", ".system ", "\\! ", "\\!", "system ", "!"].iter().find_map(|verb| line.strip_prefix(verb)).map(Text::known)
+            }));
+        }
+        "npm" | "pnpm" | "yarn" => codes.extend(arguments.iter().filter_map(|argument| {
+            let (name, code) = argument.value()?.split_once('=')?;
+            name.starts_with("scripts.").then(|| Text::known(code))
+        })),
+        "ssh" | "scp" | "sftp-proxy" => codes.extend(arguments.iter().filter_map(|argument| {
+            ["ProxyCommand=", "LocalCommand=", "oProxyCommand="].iter().find_map(|option| argument.strip_prefix(option))
+        })),
         "at" | "batch" => codes.extend(known_input()),
         "crontab" if arguments.iter().any(|argument| argument.value() == Some("-")) || arguments.is_empty() => {
             codes.extend(known_input().iter().flat_map(cron_commands));
@@ -203,7 +260,14 @@ fn cron_commands(text: &Text) -> Vec<Text> {
 fn spawned(code: &Text) -> Vec<Text> {
     let rough = code.rough();
     let pieces = rough.split([';', '\n']).map(str::trim);
-    pieces.filter_map(|piece| Some(Text::known(["spawn ", "exec ", "system "].iter().find_map(|verb| piece.strip_prefix(verb))?))).collect()
+    let command = |piece: &str| {
+        if let Some(typed) = ["send ", "send -- "].iter().find_map(|verb| piece.strip_prefix(verb)) {
+            let typed = typed.trim().trim_matches('"').trim_end_matches("\\r").trim_end_matches("\\n");
+            return Some(Text::known(typed));
+        }
+        Some(Text::known(["spawn ", "exec ", "system "].iter().find_map(|verb| piece.strip_prefix(verb))?))
+    };
+    pieces.filter_map(command).collect()
 }
 
 /// `:!command` and `:r !command` of an editor.
@@ -262,7 +326,9 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             }
         }
         if matches!(text.as_str(), "run" | "foreach") && at > 0 {
-            codes.push(super::output::joined(&arguments[at + 1..]));
+            let rest = &arguments[at + 1..];
+            let start = rest.iter().position(|word| !word.prefix().starts_with('-')).unwrap_or(rest.len());
+            codes.push(super::output::joined(&rest[start..]));
         }
     }
     codes

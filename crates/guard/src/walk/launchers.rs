@@ -1,6 +1,7 @@
 //! Programs that run commands in ways of their own: per file, per line, on other machines, later.
 
 use crate::analysis::{Machine, Setting, Stream};
+use crate::options::Options;
 use crate::scope::Scope;
 use crate::text::{Piece, Text, Why};
 
@@ -34,6 +35,16 @@ impl Walker<'_> {
             "parallel" | "rush" => Some(self.parallel(arguments, call, scope)),
             "ssh" | "autossh" | "mosh" => Some(self.ssh(program, arguments, call, scope)),
             "su" | "sg" => self.su(program, arguments, call, scope),
+            "bwrap" => {
+                let command = after_bubblewrap(arguments)?;
+                Some(self.run(Call { arguments: command, setting: call.setting.through(program), ..call.clone() }, scope))
+            }
+            "start-stop-daemon" => {
+                let at = arguments.iter().position(|word| matches!(word.value(), Some("--exec" | "-x" | "--startas" | "-a")))?;
+                let after = arguments.iter().position(|word| word.value() == Some("--")).map_or(arguments.len(), |at| at + 1);
+                let argv = [&arguments[at + 1..=at + 1], &arguments[after..]].concat();
+                Some(self.run(Call { arguments: argv, setting: call.setting.through(program), ..call.clone() }, scope))
+            }
             "script" | "flock" => self.with_code_option(program, arguments, call, scope),
             "npx" | "bunx" | "pnpx" => self.package(program, arguments, call, scope),
             "npm" | "pnpm" | "yarn" | "bun" => {
@@ -89,16 +100,22 @@ impl Walker<'_> {
         let runs = |argument: &Text| matches!(argument.value(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
         let at = arguments.iter().position(runs);
         let before = &arguments[..at.unwrap_or(arguments.len())];
-        let filters = |argument: &Text| !matches!(argument.value(), Some("." | "" | "-H" | "-I" | "-u" | "-a"));
-        let choice = if before.iter().any(filters) { Choice::Some } else { Choice::All };
-        let target = chosen(&Text::known("."), &choice);
+        let options = Options::parse(before, "etdEjcSo", &["extension", "type", "max-depth", "exclude", "changed-within", "size"]);
+        let pattern = options.operands.first().is_some_and(|pattern| !matches!(pattern.value(), Some("." | "" | ".*")));
+        let narrowed = options.has(&["e", "extension", "S", "size", "changed-within", "changed-before"]);
+        let choice = if pattern || narrowed { Choice::Some } else { Choice::All };
+        let mut roots: Vec<Text> = options.operands.iter().skip(1).cloned().collect();
+        if roots.is_empty() {
+            roots.push(Text::known("."));
+        }
+        let targets: Vec<Text> = roots.iter().map(|root| chosen(root, &choice)).collect();
         let Some(at) = at else {
-            return Some(Stream::Names { directories: vec![target], all: choice == Choice::All });
+            return Some(Stream::Names { directories: targets, all: choice == Choice::All });
         };
         let command = &arguments[at + 1..];
-        let mut argv: Vec<Text> = command.iter().flat_map(|argument| filled(argument, "{}", std::slice::from_ref(&target))).collect();
+        let mut argv: Vec<Text> = command.iter().flat_map(|argument| filled(argument, "{}", &targets)).collect();
         if !command.iter().any(|argument| argument.rough().contains("{}")) {
-            argv.push(target);
+            argv.extend(targets);
         }
         Some(self.run(Call { arguments: argv, setting: call.setting.through("fd"), ..call.clone() }, scope))
     }
@@ -189,6 +206,7 @@ impl Walker<'_> {
         } else if let Stream::Known(script) = &call.setting.input {
             self.script(script, &mut inner, &setting);
         }
+        self.interpreter(program, arguments, call, scope);
         self.emit(program, arguments.to_vec(), call, scope)
     }
 
@@ -196,8 +214,12 @@ impl Walker<'_> {
         let is_code = |argument: &Text| {
             matches!(argument.value(), Some("--command")) || argument.value().is_some_and(|text| is_cluster(text, 'c'))
         };
-        let at = arguments.iter().position(is_code)?;
-        let setting = Setting { elevated: true, ..call.setting.through(program) };
+        let mut setting = Setting { elevated: true, ..call.setting.through(program) };
+        let Some(at) = arguments.iter().position(is_code) else {
+            // Without a command it is a shell, and reads what it is given.
+            let Stream::Known(code) = std::mem::take(&mut setting.input) else { return None };
+            return Some(self.script(&code, &mut scope.clone(), &setting));
+        };
         Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting))
     }
 
@@ -251,6 +273,25 @@ impl Walker<'_> {
         self.run(Call { arguments: inside.command, setting, ..call.clone() }, &mut inner);
         Some(self.emit(program, arguments.to_vec(), call, scope))
     }
+}
+
+/// The command after the options of bubblewrap.
+fn after_bubblewrap(arguments: &[Text]) -> Option<Vec<Text>> {
+    let mut at = 0;
+    while let Some(option) = arguments.get(at).map(Text::rough).filter(|word| word.starts_with("--")) {
+        at += match option.as_str() {
+            "--" => 1,
+            "--bind" | "--ro-bind" | "--dev-bind" | "--bind-try" | "--ro-bind-try" | "--dev-bind-try" | "--symlink" | "--setenv"
+            | "--chmod" | "--file" | "--bind-data" | "--ro-bind-data" => 3,
+            "--dev" | "--proc" | "--tmpfs" | "--dir" | "--chdir" | "--uid" | "--gid" | "--unsetenv" | "--hostname" | "--mqueue"
+            | "--remount-ro" | "--cap-add" | "--cap-drop" | "--seccomp" | "--args" | "--lock-file" | "--sync-fd" => 2,
+            _ => 1,
+        };
+        if option == "--" {
+            break;
+        }
+    }
+    arguments.get(at..).filter(|rest| !rest.is_empty()).map(<[Text]>::to_vec)
 }
 
 fn absolute(path: &Text, scope: &Scope) -> Text {

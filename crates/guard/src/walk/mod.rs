@@ -17,7 +17,7 @@ pub(crate) use shells::SHELLS;
 
 use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
 use crate::scope::{File, Scope, Value};
-use crate::syntax::ast::{List, Span};
+use crate::syntax::ast::{Direction, List, Span};
 use crate::syntax::{self, Origin, Second};
 use crate::text::{Piece, Text, Why};
 use crate::world::World;
@@ -161,10 +161,17 @@ impl Walker<'_> {
     }
 
     /// The name of the file that `<( … )` makes, whose content is remembered.
-    pub(crate) fn process(&mut self, list: &List, scope: &mut Scope) -> String {
+    ///
+    /// One that is written to, `>( … )`, reads what the command itself reads: that is what `tee` passes on.
+    pub(crate) fn process(&mut self, direction: Direction, list: &List, scope: &mut Scope) -> String {
         self.streams += 1;
         let name = format!("/dev/fd/{}", 60 + self.streams);
-        let setting = self.setting.clone();
+        let mut setting = self.setting.clone();
+        if direction == Direction::Read {
+            setting.input = Stream::Nothing;
+        } else if setting.input == Stream::Nothing {
+            setting.input = Stream::Unknown("another command".to_owned());
+        }
         let stream = self.list(list, &mut scope.clone(), &setting);
         if let Some(file) = as_file(stream) {
             scope.files.insert(name.clone(), file);
@@ -185,6 +192,8 @@ pub(crate) fn as_file(stream: Stream) -> Option<File> {
         Stream::Known(text) => Some(File::Text(text)),
         Stream::Downloaded => Some(File::Downloaded),
         Stream::Decoded => Some(File::Decoded),
-        Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => None,
+        Stream::Program(name) => Some(File::Program(name)),
+        stream @ (Stream::Setup | Stream::Unknown(_)) => Some(File::Printed(stream)),
+        Stream::Nothing | Stream::Names { .. } | Stream::Secret => None,
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
     let arguments = &found.arguments;
     let input = &found.input;
     match found.program.as_str() {
+        "jq" if decodes(found) => Stream::Decoded,
         "echo" => echo(arguments),
         "printf" => printf(arguments).map_or_else(|| Stream::Unknown("printf".to_owned()), Stream::Known),
         "cat" | "tac" | "nl" | "less" | "more" | "bat" => {
@@ -48,6 +49,7 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
         "git" => git(found, walker),
         "env" | "printenv" => Stream::Secret,
         _ if is_silent(&found.program) => Stream::Nothing,
+        _ if sets_up(found) => Stream::Setup,
         _ if decodes(found) => Stream::Decoded,
         _ if downloads(found) => Stream::Downloaded,
         _ => passed(found, walker, scope),
@@ -58,7 +60,12 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
 fn passed(found: &Found, walker: &Walker<'_>, scope: &Scope) -> Stream {
     match &found.input {
         kept @ (Stream::Downloaded | Stream::Decoded | Stream::Secret) => kept.clone(),
-        Stream::Nothing | Stream::Known(_) | Stream::Names { .. } | Stream::Unknown(_) => {
+        Stream::Nothing
+        | Stream::Known(_)
+        | Stream::Names { .. }
+        | Stream::Setup
+        | Stream::Program(_)
+        | Stream::Unknown(_) => {
             let secret = |argument: &Text| walker.content(argument, scope) == Stream::Secret;
             if found.arguments.iter().any(secret) { Stream::Secret } else { Stream::Unknown(found.program.clone()) }
         }
@@ -183,14 +190,45 @@ fn filtered(found: &Found, walker: &Walker<'_>, scope: &Scope) -> Stream {
             };
             Stream::Names { directories: directories.iter().map(chosen).collect(), all: false }
         }
-        Stream::Nothing | Stream::Downloaded | Stream::Decoded | Stream::Secret | Stream::Unknown(_) => {
-            // `grep -l pattern files` prints names of files here.
-            if matches!(program, "grep" | "egrep" | "rg") && Options::parse(&found.arguments, "efmABC", &[]).has(&["l", "L"]) {
-                return Stream::Names { directories: vec![Text::known("./…")], all: false };
+        Stream::Nothing
+        | Stream::Downloaded
+        | Stream::Decoded
+        | Stream::Secret
+        | Stream::Setup
+        | Stream::Program(_)
+        | Stream::Unknown(_) => {
+            if let Some(names) = names_of_matches(found) {
+                return names;
             }
-            passed(found, walker, scope)
+            // A part of a list is still of that list, unless it was chosen by what it says.
+            let chooses = matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "head" | "tail")
+                || program == "awk" && found.arguments.first().is_some_and(|code| code.rough().contains('/'));
+            match &found.input {
+                Stream::Unknown(source) if !chooses => Stream::Unknown(source.clone()),
+                _ => passed(found, walker, scope),
+            }
         }
     }
+}
+
+/// `grep -l pattern files` prints names of files there.
+fn names_of_matches(found: &Found) -> Option<Stream> {
+    if !matches!(found.program.as_str(), "grep" | "egrep" | "fgrep" | "rg") {
+        return None;
+    }
+    let options = Options::parse(&found.arguments, "efmABC", &["regexp", "file", "include", "exclude"]);
+    if !options.has(&["l", "L", "files-with-matches", "files-without-match"]) {
+        return None;
+    }
+    let skip = usize::from(!options.has(&["e", "f", "regexp"]));
+    let mut directories: Vec<Text> = options.operands.into_iter().skip(skip).collect();
+    if directories.is_empty() {
+        directories.push(Text::known("."));
+    }
+    for directory in &mut directories {
+        directory.push_str("/…");
+    }
+    Some(Stream::Names { directories, all: false })
 }
 
 fn transformed(found: &Found, text: &str) -> Option<String> {
@@ -270,6 +308,24 @@ fn is_silent(program: &str) -> bool {
     SILENT.contains(&program)
 }
 
+/// Programs whose output is meant for `eval`: they set up an environment.
+fn sets_up(found: &Found) -> bool {
+    const WORDS: [&str; 16] = [
+        "completion", "completions", "init", "hook", "env", "shellenv", "activate", "shell.bash", "shell.zsh", "export", "docker-env",
+        "path", "-s", "-b", "-c", "config",
+    ];
+    match found.program.as_str() {
+        "dircolors" | "lesspipe" | "lesspipe.sh" | "register-python-argcomplete" | "resize" | "keychain" => true,
+        "ssh-agent" | "gpg-agent" => true,
+        "direnv" | "brew" | "pyenv" | "rbenv" | "nodenv" | "jenv" | "goenv" | "opam" | "starship" | "fnm" | "conda" | "mamba"
+        | "micromamba" | "zoxide" | "mise" | "rtx" | "asdf" | "minikube" | "docker-machine" | "luarocks" | "npm" | "kubectl"
+        | "helm" | "gh" | "thefuck" | "atuin" | "docker" | "rustup" | "poetry" | "uv" | "hugo" | "argocd" | "flux" | "kind" => {
+            found.arguments.iter().filter_map(Text::value).any(|word| WORDS.contains(&word))
+        }
+        _ => false,
+    }
+}
+
 /// Whether it prints something that was encoded or packed.
 fn decodes(found: &Found) -> bool {
     let options = Options::parse(&found.arguments, "", &[]);
@@ -281,6 +337,11 @@ fn decodes(found: &Found) -> bool {
             found.program.starts_with("un") || found.program.contains("unz") || options.has(&["d", "decompress"])
         }
         "zcat" | "bzcat" | "xzcat" | "zstdcat" | "gzcat" | "uudecode" | "funzip" => true,
+        "python" | "python3" | "perl" | "ruby" | "node" | "php" | "jq" => {
+            let words = ["base64", "b64decode", "fromhex", "unhexlify", "@base64d", "decode_base64", "rot13", "unpack"];
+            let encodes = found.has("-e") && found.has("base64");
+            !encodes && found.arguments.iter().any(|argument| words.iter().any(|word| argument.rough().contains(word)))
+        }
         "gpg" => options.has(&["d", "decrypt"]),
         "unzip" | "7z" => options.has(&["p", "so"]),
         "tar" | "bsdtar" => options.has(&["O", "to-stdout"]) || found.argument(0).is_some_and(|first| first.contains('O')),
@@ -306,6 +367,7 @@ fn downloads(found: &Found) -> bool {
         }),
         "nc" | "ncat" | "netcat" | "socat" | "telnet" | "lynx" | "w3m" | "http" | "https" | "xh" | "fetch" | "ssh" | "rsh"
         | "ftp" | "tftp" | "dig" | "nslookup" => true,
+        "gh" | "glab" => matches!(found.argument(0), Some("api" | "gist" | "snippet")),
         "aws" | "gsutil" | "az" | "gcloud" | "mc" | "rclone" => found.has("-") || found.has("cat"),
         _ => false,
     }
@@ -343,7 +405,7 @@ pub(super) fn followed_by(first: Stream, second: Stream) -> Stream {
             all.append(&text);
             Stream::Known(all)
         }
-        (other, Stream::Names { .. } | Stream::Unknown(_)) => other,
+        (other, Stream::Names { .. } | Stream::Setup | Stream::Program(_) | Stream::Unknown(_)) => other,
     }
 }
 
@@ -364,6 +426,8 @@ pub(super) fn as_text(stream: Stream) -> Text {
         Stream::Downloaded => Text::unknown(Why::Download),
         Stream::Decoded => Text::unknown(Why::Decoded),
         Stream::Secret => Text::unknown(Why::Output("a secret".to_owned())),
+        Stream::Setup => Text::unknown(Why::Setup),
+        Stream::Program(name) => Text::unknown(Why::Output(name)),
         Stream::Unknown(program) => Text::unknown(Why::Output(program)),
     }
 }
@@ -403,6 +467,7 @@ pub(super) fn words(stream: &Stream) -> Vec<Text> {
         Stream::Names { directories, .. } => directories.clone(),
         Stream::Downloaded => vec![Text::unknown(Why::Download)],
         Stream::Decoded => vec![Text::unknown(Why::Decoded)],
-        Stream::Secret | Stream::Unknown(_) => vec![Text::unknown(Why::Input)],
+        Stream::Unknown(program) => vec![Text::unknown(Why::Output(program.clone()))],
+        Stream::Secret | Stream::Setup | Stream::Program(_) => vec![Text::unknown(Why::Input)],
     }
 }

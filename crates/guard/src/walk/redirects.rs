@@ -1,6 +1,7 @@
 //! Redirections: what is read, what is written, and connections in disguise.
 
 use crate::analysis::{Effect, Setting, Stream, Target};
+use crate::effects;
 use crate::paths::{Place, locate};
 use crate::scope::{File, Scope};
 use crate::syntax::ast::{Operator, Redirect};
@@ -66,13 +67,20 @@ impl Walker<'_> {
             }
             // Patterns are alive in the target of a redirection too.
             for value in values.iter().map(crate::expand::with_patterns) {
-                self.redirect_to(redirect, &value, &mut result, scope);
+                self.redirect_to(redirect, &value, &mut result, scope, setting);
             }
         }
         result
     }
 
-    fn redirect_to(&mut self, redirect: &Redirect, value: &Text, result: &mut Redirected, scope: &Scope) {
+    fn redirect_to(
+        &mut self,
+        redirect: &Redirect,
+        value: &Text,
+        result: &mut Redirected,
+        scope: &Scope,
+        setting: &Setting,
+    ) {
         let operator = redirect.operator;
         if let Some(host) = network_device(value.prefix()) {
             result.connected = true;
@@ -83,6 +91,7 @@ impl Walker<'_> {
             return;
         }
         let paths = locate(value, &scope.cwds, self.world);
+        let targets = effects::located(value, setting, &scope.cwds, self.world);
         if operator == Operator::Read {
             if redirect.fd.is_none_or(|fd| fd == 0) {
                 result.input = self.content(value, scope);
@@ -93,7 +102,7 @@ impl Walker<'_> {
             let names = paths.iter().filter(|path| !path.name.ends_with("/stderr")).map(|path| path.name.clone());
             result.output = Some(names.collect());
         }
-        result.effects.extend(paths.into_iter().map(|path| Effect::Write { target: path.into() }));
+        result.effects.extend(targets.into_iter().map(|target| Effect::Write { target }));
     }
 
     /// What reading a file yields.
@@ -104,8 +113,14 @@ impl Walker<'_> {
                 Some(File::Text(text)) => return Stream::Known(text.clone()),
                 Some(File::Downloaded) => return Stream::Downloaded,
                 Some(File::Decoded) => return Stream::Decoded,
-                Some(File::Program(_)) | None => {}
+                Some(File::Program(name)) => return Stream::Program(name.clone()),
+                Some(File::Printed(stream)) => return stream.clone(),
+                None => {}
             }
+        }
+        let program = name.value().filter(|name| ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"].iter().any(|place| name.starts_with(place)));
+        if let Some(base) = program.and_then(|name| name.rsplit('/').next()) {
+            return Stream::Program(base.to_owned());
         }
         if paths.iter().any(|path| is_secret(&path.clone().into(), self.world.home())) {
             return Stream::Secret;

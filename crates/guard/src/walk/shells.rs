@@ -6,7 +6,6 @@ use crate::scope::{Arguments, Scope};
 use crate::text::{Piece, Text, Why};
 
 use super::Walker;
-use super::builtins::is_trusted;
 use super::simple::Call;
 
 pub(crate) const SHELLS: [&str; 10] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh"];
@@ -52,15 +51,20 @@ impl Walker<'_> {
                     Stream::Unknown(program) if file.prefix().starts_with("/dev/fd/") => {
                         self.fed_by(&program, name, arguments, call, scope)
                     }
-                    Stream::Nothing | Stream::Names { .. } | Stream::Secret | Stream::Unknown(_) => {
-                        self.emit(name, arguments.to_vec(), call, scope)
-                    }
+                    Stream::Nothing
+                    | Stream::Names { .. }
+                    | Stream::Secret
+                    | Stream::Setup
+                    | Stream::Program(_)
+                    | Stream::Unknown(_) => self.emit(name, arguments.to_vec(), call, scope),
                 }
             }
             Script::Input { arguments: rest } => {
                 inner.arguments = Arguments::Known(rest);
                 match call.setting.input.clone() {
-                    Stream::Nothing => self.emit(name, arguments.to_vec(), call, scope),
+                    Stream::Nothing | Stream::Setup | Stream::Program(_) => {
+                        self.emit(name, arguments.to_vec(), call, scope)
+                    }
                     Stream::Known(code) => match feed_of(&code) {
                         Some(feed) => self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed)),
                         None => {
@@ -79,9 +83,7 @@ impl Walker<'_> {
     }
 
     fn fed_by(&mut self, program: &str, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
-        if !is_trusted(program) {
-            self.give_up(format!("`{name}` runs commands that it reads from {program}"));
-        }
+        self.give_up(format!("`{name}` runs commands that it reads from {program}"));
         self.emit(name, arguments.to_vec(), call, scope)
     }
 
@@ -132,9 +134,7 @@ pub(super) fn feed_of(code: &Text) -> Option<Stream> {
     code.pieces().iter().find_map(|piece| match piece {
         Piece::Unknown(Why::Download) => Some(Stream::Downloaded),
         Piece::Unknown(Why::Decoded) => Some(Stream::Decoded),
-        Piece::Unknown(Why::Output(program)) if code.pieces().len() == 1 && is_trusted(program) => {
-            Some(Stream::Unknown(program.clone()))
-        }
+        Piece::Unknown(Why::Setup) => Some(Stream::Setup),
         _ => None,
     })
 }

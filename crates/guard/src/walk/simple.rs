@@ -43,9 +43,10 @@ impl Walker<'_> {
         for assignment in &simple.assignments {
             environment.extend(self.assign(assignment, scope));
         }
+        let setting = Setting { input: redirected.input.clone(), ..setting.clone() };
+        self.setting = setting.clone();
         let names = self.alternatives(name, scope);
         let rest: Vec<Text> = simple.words[1..].iter().flat_map(|word| self.fields(word, scope)).collect();
-        let setting = Setting { input: redirected.input.clone(), ..setting.clone() };
         let mut printed = Stream::Nothing;
         for name in names {
             let argv: Vec<Text> = name.into_iter().chain(rest.iter().cloned()).collect();
@@ -74,6 +75,12 @@ impl Walker<'_> {
             self.arithmetic(&subscript.parts, scope);
         }
         let name = assignment.name.as_str();
+        if let ("BASH_CMDS", Some(subscript), Assigned::Word(word)) = (name, &assignment.subscript, &assignment.value) {
+            let path = self.values(word, scope).pop().unwrap_or_default().rough();
+            let base = path.rsplit('/').next().unwrap_or_default().to_owned();
+            let key = self.values(subscript, scope).pop().unwrap_or_default().rough();
+            scope.hashed.insert(key, base);
+        }
         let mut values: Vec<Value> = match &assignment.value {
             Assigned::Word(word) => self.values(word, scope).into_iter().map(Value::Scalar).collect(),
             Assigned::Array(words) => {
@@ -103,6 +110,9 @@ impl Walker<'_> {
             self.redirection_alone(&call.redirected, scope, &call.setting);
             return Stream::Nothing;
         };
+        if !call.environment.is_empty() {
+            self.run_environment(&call.environment, scope, &call.setting);
+        }
         if let Some(name) = name.value() {
             if scope.expands_aliases
                 && let Some(alias) = scope.aliases.get(name).cloned()
@@ -128,10 +138,15 @@ impl Walker<'_> {
             self.commands.push(Found { effects: call.redirected.effects.clone(), feed: name_feed, ..found });
             return Stream::Unknown(name.to_string());
         };
-        if name.rough().contains('/')
-            && let Some(feed) = self.feed_from(name, scope)
-        {
-            self.notice_file(&program, name, feed, &call, scope);
+        if name.rough().contains('/') {
+            if let Some(feed) = self.feed_from(name, scope) {
+                self.notice_file(&program, name, feed, &call, scope);
+            }
+            if let Stream::Known(code) = self.content(name, scope) {
+                let mut inner = scope.clone();
+                inner.arguments = Arguments::Known(arguments.to_vec());
+                self.script(&code, &mut inner, &call.setting.through(&program));
+            }
         }
         let arguments = arguments.to_vec();
         self.dispatch(&program, arguments, call, scope)
@@ -165,6 +180,9 @@ impl Walker<'_> {
     /// The name of a program without its directory, if it can be told.
     pub(super) fn program(&self, name: &Text, scope: &Scope) -> Option<String> {
         if let Some(value) = name.value() {
+            if let Some(program) = scope.hashed.get(value) {
+                return Some(program.clone());
+            }
             for path in locate(name, &scope.cwds, self.world) {
                 if let Some(File::Program(program)) = scope.files.get(&path.name) {
                     return Some(program.clone());
@@ -179,7 +197,11 @@ impl Walker<'_> {
             return None;
         }
         let whole = name.with_patterns()?;
-        let last = whole.rsplit('/').next()?;
+        let last = without_classes(whole.rsplit('/').next()?);
+        if !last.contains(['*', '?', '[']) {
+            return Some(last);
+        }
+        let last = last.as_str();
         NOTABLE.iter().find(|program| matches(last, program)).map(|program| (*program).to_owned())
     }
 
@@ -225,11 +247,31 @@ impl Walker<'_> {
         stream
     }
 
-    fn notice_environment(&mut self, environment: Vec<(String, Text)>, scope: &Scope, setting: &Setting) {
+    /// Variables that hold commands: bash or some program runs them.
+    fn run_environment(&mut self, environment: &[(String, Text)], scope: &mut Scope, setting: &Setting) {
         for (name, value) in environment {
-            // Bash runs this one before each prompt.
-            if name == "PROMPT_COMMAND" {
-                self.script(&value, &mut scope.clone(), &setting.through("PROMPT_COMMAND"));
+            match name.as_str() {
+                "PROMPT_COMMAND" | "GIT_SSH_COMMAND" | "GIT_PAGER" | "PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR"
+                | "GIT_SEQUENCE_EDITOR" | "GIT_EXTERNAL_DIFF" | "LESSOPEN" | "BROWSER" | "GIT_PROXY_COMMAND" => {
+                    let setting = Setting { input: Stream::Nothing, ..setting.through(name) };
+                    self.script(value, &mut scope.clone(), &setting);
+                }
+                "PS0" | "PS1" | "PS2" | "PS4" => self.second_evaluation(value, scope),
+                "BASH_ENV" | "ENV" => {
+                    if let Stream::Known(code) = self.content(value, scope) {
+                        self.script(&code, &mut scope.clone(), &setting.through(name));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn notice_environment(&mut self, environment: Vec<(String, Text)>, scope: &mut Scope, setting: &Setting) {
+        self.run_environment(&environment, scope, setting);
+        for (name, value) in environment {
+            if name == "BASH_CMDS" {
+                continue;
             }
             if crate::rules::is_loaded_by_programs(&name) {
                 let mut found = self.new_found("", vec![], scope, setting);
@@ -265,9 +307,22 @@ fn elements(value: Value) -> Vec<Text> {
     }
 }
 
+/// `r[m]` can only be `rm`.
+fn without_classes(pattern: &str) -> String {
+    let mut plain = pattern.to_owned();
+    while let Some(open) = plain.find('[')
+        && let Some(length) = plain[open..].find(']')
+        && plain[open + 1..open + length].chars().count() == 1
+    {
+        let inner = plain[open + 1..open + length].to_owned();
+        plain.replace_range(open..=open + length, &inner);
+    }
+    plain
+}
+
 /// Programs that a pattern is taken for, the worst first.
-const NOTABLE: [&str; 30] = [
-    "rm", "dd", "mkfs", "shred", "bash", "sh", "sudo", "su", "chmod", "chown", "mv", "cp", "tee", "nc", "ncat", "wget",
+const NOTABLE: [&str; 36] = [
+    "rm", "dd", "mkfs", "mkfs.ext4", "mkfs.xfs", "wipefs", "fdisk", "killall", "unlink", "shred", "bash", "sh", "sudo", "su", "chmod", "chown", "mv", "cp", "tee", "nc", "ncat", "wget",
     "curl", "kill", "python3", "perl", "ruby", "node", "find", "xargs", "git", "cat", "ls", "echo", "env", "ssh",
 ];
 

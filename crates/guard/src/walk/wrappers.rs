@@ -1,6 +1,7 @@
 //! Programs that start another program with the rest of their arguments.
 
-use crate::analysis::{Setting, Stream};
+use crate::analysis::{Machine, Setting, Stream};
+use crate::paths::locate;
 use crate::scope::{Scope, Value};
 use crate::text::Text;
 
@@ -118,7 +119,9 @@ const WRAPPERS: &[Wrapper] = &[
     plain(&["cpulimit"], "lpe"),
     plain(&["entr", "ts", "linux32", "linux64", "i386", "x86_64"], ""),
     plain(&["firejail", "valgrind", "prlimit", "numactl", "setarch"], ""),
-    skipping(&["chroot", "faketime", "taskset", "chrt", "setpriv-user"], "cu", 1),
+    plain(&["setpriv"], ""),
+    plain(&["sshpass"], "pfdPe"),
+    skipping(&["chroot", "faketime", "taskset", "chrt"], "", 1),
     skipping(&["ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"], "", 0),
     skipping(&["direnv"], "", 2),
 ];
@@ -168,7 +171,16 @@ impl Walker<'_> {
         let (rest, environment) = Self::rest(wrapper, arguments)?;
         let mut setting = call.setting.through(name);
         setting.elevated |= wrapper.elevates;
+        // Out of the container again.
+        if matches!(name, "chroot" | "nsenter") && setting.machine == Machine::Container {
+            setting.machine = Machine::Here;
+        }
         let mut inner = scope.clone();
+        if let Some(directory) = directory_option(name, arguments) {
+            let paths = locate(&directory, &scope.cwds, self.world).into_iter();
+            let paths = paths.map(|path| path.why.map_or_else(|| Text::known(path.name), Text::unknown));
+            inner.change_directory(paths.collect());
+        }
         for (name, value) in &environment {
             inner.set(name, vec![Value::Scalar(value.clone())]);
         }
@@ -232,6 +244,21 @@ impl Walker<'_> {
         let call = Call { arguments: rest, setting, ..call.clone() };
         Some(self.run(call, &mut scope.clone()))
     }
+}
+
+/// Where the command runs, if the wrapper says so.
+fn directory_option(name: &str, arguments: &[Text]) -> Option<Text> {
+    let names: &[&str] = match name {
+        "env" => &["-C", "--chdir"],
+        "sudo" => &["-D", "--chdir"],
+        "systemd-run" => &["--working-directory"],
+        "nsenter" => &["--wd"],
+        _ => return None,
+    };
+    let at = arguments.iter().position(|argument| names.iter().any(|name| argument.prefix().starts_with(name)))?;
+    let given = &arguments[at];
+    let attached = names.iter().find_map(|name| given.strip_prefix(&format!("{name}=")).or_else(|| given.strip_prefix(name)));
+    attached.filter(|value| !value.is_empty()).or_else(|| arguments.get(at + 1).cloned())
 }
 
 /// The value of `-S` or `--split-string`.
