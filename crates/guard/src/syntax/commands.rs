@@ -57,6 +57,8 @@ impl Cursor<'_> {
                 self.at += 1;
                 self.skip_blanks();
                 match self.peek() {
+                    // The end of an arm of `case`.
+                    Some(b';') if self.looking_at(";;") || self.looking_at(";&") => Ok(Then::Next),
                     Some(b';' | b'&' | b'|') => self.fail("two separators follow each other"),
                     _ => Ok(Then::Next),
                 }
@@ -184,10 +186,12 @@ impl Cursor<'_> {
 
     fn arithmetic_or_subshell(&mut self) -> Parsed<Kind> {
         let start = self.at;
+        let pending = self.pending.clone();
         self.at += 2;
         if let Ok(Some(parts)) = self.arithmetic(Closing::Parentheses) {
             return Ok(Kind::Arithmetic(Word { parts, span: self.span_from(start) }));
         }
+        self.pending = pending;
         self.at = start + 1;
         self.subshell()
     }
@@ -437,10 +441,12 @@ impl Cursor<'_> {
         self.at += length;
         let subscript = if self.peek() == Some(b'[') {
             let from = self.at;
+            let pending = self.pending.clone();
             self.at += 1;
             match self.arithmetic(Closing::Bracket) {
                 Ok(Some(parts)) => Some(Word { parts, span: self.span_from(from) }),
                 Ok(None) | Err(_) => {
+                    self.pending = pending;
                     self.at = start;
                     return Ok(None);
                 }

@@ -22,6 +22,7 @@ pub(super) struct Cursor<'a> {
     pub(super) pending: Vec<Pending>,
 }
 
+#[derive(Clone)]
 pub(super) struct Pending {
     pub(super) body: Rc<OnceCell<Vec<Part>>>,
     pub(super) delimiter: String,

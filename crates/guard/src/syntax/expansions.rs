@@ -86,10 +86,12 @@ impl Cursor<'_> {
     /// At the first parenthesis of `$((`, which may be two substitutions after all.
     fn arithmetic_or_command(&mut self) -> Parsed<Part> {
         let start = self.at;
+        let pending = self.pending.clone();
         self.at += 2;
         if let Ok(Some(inner)) = self.nested(|cursor| cursor.arithmetic(Closing::Parentheses)) {
             return Ok(Part::Arithmetic(inner));
         }
+        self.pending = pending;
         self.at = start + 1;
         Ok(Part::Command(self.substitution()?))
     }

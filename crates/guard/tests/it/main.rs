@@ -1,2 +1,4 @@
 //! The guard, judged.
 mod corpus;
+mod differential;
+mod scripts;
