@@ -11,22 +11,27 @@ use crate::world::World;
 /// More possible values of one thing than this are not followed.
 pub(crate) const MOST_ALTERNATIVES: usize = 24;
 
+/// More variables, functions and files than this are not followed: they count as unknown.
+const MOST_NAMES: usize = 256;
+
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
     /// The possible values of each variable.
-    variables: BTreeMap<String, Vec<Value>>,
+    variables: Rc<BTreeMap<String, Vec<Value>>>,
     /// The possible working directories.
     pub(crate) cwds: Vec<Text>,
     pub(crate) previous: Vec<Text>,
     pub(crate) stack: Vec<Vec<Text>>,
-    pub(crate) functions: BTreeMap<String, Rc<Command>>,
+    pub(crate) functions: Rc<BTreeMap<String, Rc<Command>>>,
     /// Names that stand for other programs, as `hash -p` sets them.
     pub(crate) hashed: BTreeMap<String, String>,
     pub(crate) aliases: BTreeMap<String, String>,
     pub(crate) expands_aliases: bool,
     pub(crate) arguments: Arguments,
     /// What the script has put into files, by absolute path.
-    pub(crate) files: BTreeMap<String, File>,
+    files: Rc<BTreeMap<String, File>>,
+    /// The script ends when a command fails: `set -e`.
+    pub(crate) ends_on_failure: bool,
     /// A descriptor of this shell is connected to another machine.
     pub(crate) connected: bool,
 }
@@ -61,22 +66,25 @@ impl Scope {
     pub(crate) fn new(world: &World) -> Self {
         let cwd = Text::known(world.cwd());
         Self {
-            variables: BTreeMap::new(),
+            variables: Rc::default(),
             cwds: vec![cwd.clone()],
             previous: vec![cwd],
             stack: vec![],
-            functions: BTreeMap::new(),
+            functions: Rc::default(),
             hashed: BTreeMap::new(),
             aliases: BTreeMap::new(),
             expands_aliases: false,
             arguments: Arguments::Known(vec![]),
-            files: BTreeMap::new(),
+            files: Rc::default(),
+            ends_on_failure: false,
             connected: false,
         }
     }
 
     pub(crate) fn set(&mut self, name: &str, values: Vec<Value>) {
-        self.variables.insert(name.to_owned(), limited(values));
+        if self.variables.len() < MOST_NAMES || self.variables.contains_key(name) {
+            Rc::make_mut(&mut self.variables).insert(name.to_owned(), limited(values));
+        }
     }
 
     pub(crate) fn unset(&mut self, name: &str) {
@@ -85,11 +93,42 @@ impl Scope {
 
     /// As if it had never been set here: its value is the caller's.
     pub(crate) fn forget(&mut self, name: &str) {
-        self.variables.remove(name);
+        Rc::make_mut(&mut self.variables).remove(name);
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&[Value]> {
         self.variables.get(name).map(Vec::as_slice)
+    }
+
+    pub(crate) fn define(&mut self, name: &str, body: Rc<Command>) {
+        if self.functions.len() < MOST_NAMES {
+            Rc::make_mut(&mut self.functions).insert(name.to_owned(), body);
+        }
+    }
+
+    /// Forgets a function; the definition comes back.
+    pub(crate) fn undefine(&mut self, name: &str) -> Option<Rc<Command>> {
+        Rc::make_mut(&mut self.functions).remove(name)
+    }
+
+    /// What the script has put into a file.
+    pub(crate) fn file(&self, path: &str) -> Option<&File> {
+        self.files.get(path)
+    }
+
+    pub(crate) fn write_file(&mut self, path: &str, file: Option<File>) {
+        match file {
+            Some(file) if self.files.len() < MOST_NAMES => {
+                Rc::make_mut(&mut self.files).insert(path.to_owned(), file);
+            }
+            Some(_) | None if self.files.contains_key(path) => drop(Rc::make_mut(&mut self.files).remove(path)),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Takes over the files of a part that ran in a shell of its own.
+    pub(crate) fn share_files(&mut self, other: &Self) {
+        self.files = Rc::clone(&other.files);
     }
 
     pub(crate) fn change_directory(&mut self, to: Vec<Text>) {
@@ -98,18 +137,24 @@ impl Scope {
 
     /// After a part that may or may not have run: everything may have either value.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (name, values) in other.variables {
-            let unset = || vec![Value::Scalar(Text::unknown(Why::Variable(name.clone())))];
-            let mine = self.variables.remove(&name).unwrap_or_else(unset);
-            self.set(&name, union(mine, values));
+        if !Rc::ptr_eq(&self.variables, &other.variables) {
+            for (name, values) in other.variables.iter() {
+                let unset = || vec![Value::Scalar(Text::unknown(Why::Variable(name.clone())))];
+                let mine = self.get(name).map_or_else(unset, <[Value]>::to_vec);
+                self.set(name, union(mine, values.clone()));
+            }
         }
         self.cwds = union(std::mem::take(&mut self.cwds), other.cwds);
         self.previous = union(std::mem::take(&mut self.previous), other.previous);
-        self.functions.extend(other.functions);
+        if !Rc::ptr_eq(&self.functions, &other.functions) {
+            other.functions.iter().for_each(|(name, body)| self.define(name, Rc::clone(body)));
+        }
         self.hashed.extend(other.hashed);
         self.aliases.extend(other.aliases);
         self.expands_aliases |= other.expands_aliases;
-        self.files.extend(other.files);
+        if !Rc::ptr_eq(&self.files, &other.files) {
+            other.files.iter().for_each(|(path, file)| self.write_file(path, Some(file.clone())));
+        }
         self.connected |= other.connected;
         if self.stack.len() < other.stack.len() {
             self.stack = other.stack;

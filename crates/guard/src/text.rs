@@ -100,6 +100,20 @@ impl Text {
     }
 
     pub(crate) fn push(&mut self, piece: Piece) {
+        // A string that doubles itself would fill the memory.
+        const LONGEST: usize = 1 << 18;
+        const MOST_PIECES: usize = 256;
+        let length = |piece: &Piece| match piece {
+            Piece::Known(text) | Piece::Pattern(text) => text.len(),
+            Piece::Unknown(_) => 0,
+        };
+        let last = self.pieces.last().map_or(0, length);
+        if self.pieces.len() >= MOST_PIECES || last + length(&piece) > LONGEST && !self.pieces.is_empty() {
+            if self.pieces.last() != Some(&Piece::Unknown(Why::Many)) {
+                self.pieces.push(Piece::Unknown(Why::Many));
+            }
+            return;
+        }
         match (self.pieces.last_mut(), piece) {
             (_, Piece::Known(text) | Piece::Pattern(text)) if text.is_empty() => {}
             (Some(Piece::Known(last)), Piece::Known(text)) => last.push_str(&text),

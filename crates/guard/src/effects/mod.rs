@@ -57,24 +57,21 @@ pub(crate) fn remember(found: &Found, world: &World, scope: &mut Scope) {
     if let Some((source, copies)) = files::copied(found) {
         let name = source.rough();
         let base = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let file = locate(source, &found.cwds, world).into_iter().find_map(|path| scope.files.get(&path.name).cloned());
+        let file = locate(source, &found.cwds, world).into_iter().find_map(|path| scope.file(&path.name).cloned());
         let from_system = ["/bin/", "/usr/", "/sbin/"].iter().any(|directory| name.starts_with(directory));
         let file = file.or(from_system.then_some(File::Program(base)));
         for path in copies.iter().flat_map(|copy| locate(copy, &found.cwds, world)) {
-            match &file {
-                Some(file) => drop(scope.files.insert(path.name, file.clone())),
-                None => drop(scope.files.remove(&path.name)),
-            }
+            scope.write_file(&path.name, file.clone());
         }
     }
     for path in network::downloaded(found).iter().flat_map(|file| locate(file, &found.cwds, world)) {
-        scope.files.insert(path.name, File::Downloaded);
+        scope.write_file(&path.name, Some(File::Downloaded));
     }
     if found.program == "tee"
         && let Some(file) = crate::walk::as_file(found.input.clone())
     {
         for path in found.arguments.iter().flat_map(|argument| locate(argument, &found.cwds, world)) {
-            scope.files.insert(path.name, file.clone());
+            scope.write_file(&path.name, Some(file.clone()));
         }
     }
 }

@@ -111,6 +111,8 @@ impl Problem {
     }
 }
 
+const MOST_FINDINGS: usize = 40;
+
 /// Everything that the rules say about a command.
 pub(crate) fn findings(analysis: &Analysis, world: &World) -> Vec<Finding> {
     let mut findings: Vec<Finding> = vec![];
@@ -122,7 +124,9 @@ pub(crate) fn findings(analysis: &Analysis, world: &World) -> Vec<Finding> {
             span,
             help: problem.help,
         };
-        if !findings.contains(&finding) {
+        // Beyond a screenful only what is stricter than all before tells anything.
+        let stricter = findings.iter().all(|other| other.severity < finding.severity);
+        if (findings.len() < MOST_FINDINGS && !findings.contains(&finding)) || stricter {
             findings.push(finding);
         }
     };

@@ -7,10 +7,10 @@ use super::ast::{Part, Span};
 use super::{Origin, Unreadable};
 
 /// Deeper nesting than any script that was written by someone.
-pub(super) const DEEPEST: usize = 60;
+pub(super) const DEEPEST: usize = 100;
 
 /// More words, commands and expansions than anybody wants to judge.
-const MOST_NODES: usize = 40_000;
+const MOST_NODES: usize = 20_000;
 
 pub(super) struct Cursor<'a> {
     pub(super) text: &'a str,

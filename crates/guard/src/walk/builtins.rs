@@ -183,6 +183,16 @@ impl Walker<'_> {
     }
 
     fn set(&mut self, arguments: &[Text], scope: &mut Scope) {
+        let flags = arguments.iter().filter_map(Text::value);
+        for flag in flags {
+            if let Some(letters) = flag.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
+                scope.ends_on_failure |= letters.contains('e');
+            } else if let Some(letters) = flag.strip_prefix('+') {
+                scope.ends_on_failure &= !letters.contains('e');
+            } else if flag == "errexit" {
+                scope.ends_on_failure = true;
+            }
+        }
         let at = arguments.iter().position(|argument| argument.value() == Some("--"));
         if let Some(at) = at {
             scope.arguments = Arguments::Known(arguments[at + 1..].to_vec());

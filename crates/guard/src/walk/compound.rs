@@ -1,7 +1,7 @@
 //! Lists, pipelines and compound commands.
 
 use crate::analysis::{Setting, Shape, Stream};
-use crate::scope::{Arguments, Scope, Value, union};
+use crate::scope::{Arguments, MOST_ALTERNATIVES, Scope, Value, union};
 use crate::syntax::ast::{Assigned, Command, Item, Kind, List, Part, Pipeline, Then, Word};
 use crate::text::{Text, Why};
 use std::rc::Rc;
@@ -14,6 +14,7 @@ impl Walker<'_> {
         let mut printed = Stream::Nothing;
         let mut index = 0;
         while let Some(item) = list.items.get(index) {
+            let before = scope.cwds.clone();
             let stream = self.item(item, scope, setting);
             printed = output::followed_by(printed, stream);
             let mut link = item.then;
@@ -34,6 +35,11 @@ impl Walker<'_> {
                 link = next.then;
             }
             index += 1;
+            // Without `&&` what follows runs too where a directory could not be entered.
+            if index < list.items.len() && !scope.ends_on_failure && scope.cwds != before {
+                scope.cwds = union(std::mem::take(&mut scope.cwds), before);
+                scope.cwds.truncate(MOST_ALTERNATIVES);
+            }
         }
         printed
     }
@@ -50,15 +56,15 @@ impl Walker<'_> {
             return self.command(only, scope, setting);
         }
         let mut stream = setting.input.clone();
-        let mut files = scope.files.clone();
+        let mut last = scope.clone();
         for stage in &pipeline.stages {
             let mut inner = scope.clone();
-            inner.files.clone_from(&files);
+            inner.share_files(&last);
             let setting = Setting { input: stream, ..setting.clone() };
             stream = self.command(stage, &mut inner, &setting);
-            files = inner.files;
+            last = inner;
         }
-        scope.files = files;
+        scope.share_files(&last);
         stream
     }
 
@@ -136,9 +142,9 @@ impl Walker<'_> {
                 // Looked at even if it is never called: it may be, by something that is not seen here.
                 let mut inner = scope.clone();
                 inner.arguments = Arguments::Unknown;
-                inner.functions.remove(name);
+                inner.undefine(name);
                 self.opaque_allowed(|walker| walker.command(body, &mut inner, setting));
-                scope.functions.insert(name.clone(), Rc::new((**body).clone()));
+                scope.define(name, Rc::new((**body).clone()));
                 Stream::Nothing
             }
             Kind::Arithmetic(word) => {

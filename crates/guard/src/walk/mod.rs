@@ -23,7 +23,7 @@ use crate::text::{Piece, Text, Why};
 use crate::world::World;
 
 /// Commands, words and values looked at before it is too much.
-const MOST_STEPS: usize = 60_000;
+const MOST_STEPS: usize = 20_000;
 
 /// Scripts within scripts, functions within functions.
 const DEEPEST: usize = 12;
@@ -173,9 +173,7 @@ impl Walker<'_> {
             setting.input = Stream::Unknown("another command".to_owned());
         }
         let stream = self.list(list, &mut scope.clone(), &setting);
-        if let Some(file) = as_file(stream) {
-            scope.files.insert(name.clone(), file);
-        }
+        scope.write_file(&name, as_file(stream));
         name
     }
 }

@@ -25,10 +25,7 @@ impl Redirected {
     pub(super) fn deliver(&self, stream: Stream, scope: &mut Scope) -> Stream {
         let Some(files) = &self.output else { return stream };
         for name in files {
-            match as_file(stream.clone()) {
-                Some(file) => drop(scope.files.insert(name.clone(), file)),
-                None => drop(scope.files.remove(name)),
-            }
+            scope.write_file(name, as_file(stream.clone()));
         }
         Stream::Nothing
     }
@@ -109,7 +106,7 @@ impl Walker<'_> {
     pub(super) fn content(&self, name: &Text, scope: &Scope) -> Stream {
         let paths = locate(name, &scope.cwds, self.world);
         for path in &paths {
-            match scope.files.get(&path.name) {
+            match scope.file(&path.name) {
                 Some(File::Text(text)) => return Stream::Known(text.clone()),
                 Some(File::Downloaded) => return Stream::Downloaded,
                 Some(File::Decoded) => return Stream::Decoded,

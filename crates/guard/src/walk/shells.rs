@@ -89,7 +89,7 @@ impl Walker<'_> {
 
     /// Whether a file is one that the script has downloaded or decoded.
     pub(super) fn feed_from(&self, file: &Text, scope: &Scope) -> Option<Stream> {
-        let known = locate(file, &scope.cwds, self.world).into_iter().any(|path| scope.files.contains_key(&path.name));
+        let known = locate(file, &scope.cwds, self.world).into_iter().any(|path| scope.file(&path.name).is_some());
         match self.content(file, scope) {
             feed @ (Stream::Downloaded | Stream::Decoded) if known => Some(feed),
             _ => None,

@@ -38,7 +38,9 @@ impl Walker<'_> {
             return Stream::Nothing;
         };
         let declares = name.bare().is_some_and(|name| super::builtins::DECLARE.contains(&name));
-        let before = scope.clone();
+        let names = simple.assignments.iter().map(|assignment| assignment.name.as_str());
+        let before: Vec<(&str, Option<Vec<Value>>)> =
+            names.map(|name| (name, scope.get(name).map(<[Value]>::to_vec))).collect();
         let mut environment = vec![];
         for assignment in &simple.assignments {
             environment.extend(self.assign(assignment, scope));
@@ -59,11 +61,11 @@ impl Walker<'_> {
             printed = output::followed_by(printed, self.run(call, scope));
         }
         // Variables before a command are the command's alone.
-        if !declares && !simple.assignments.is_empty() {
-            for assignment in &simple.assignments {
-                match before.get(&assignment.name) {
-                    Some(values) => scope.set(&assignment.name, values.to_vec()),
-                    None => scope.forget(&assignment.name),
+        if !declares {
+            for (name, values) in before {
+                match values {
+                    Some(values) => scope.set(name, values),
+                    None => scope.forget(name),
                 }
             }
         }
@@ -162,7 +164,7 @@ impl Walker<'_> {
     ) -> Stream {
         self.redirection_alone(&call.redirected, scope, &call.setting);
         let outer = std::mem::replace(&mut scope.arguments, Arguments::Known(arguments));
-        let definition = scope.functions.remove(name);
+        let definition = scope.undefine(name);
         let list = crate::syntax::ast::List {
             items: vec![crate::syntax::ast::Item {
                 pipeline: crate::syntax::ast::Pipeline { negated: false, stages: vec![body.clone()] },
@@ -170,8 +172,8 @@ impl Walker<'_> {
             }],
         };
         let stream = self.list(&list, scope, &call.setting);
-        if let Some(definition) = definition {
-            scope.functions.entry(name.to_owned()).or_insert(definition);
+        if let Some(definition) = definition.filter(|_| !scope.functions.contains_key(name)) {
+            scope.define(name, definition);
         }
         scope.arguments = outer;
         stream
@@ -184,7 +186,7 @@ impl Walker<'_> {
                 return Some(program.clone());
             }
             for path in locate(name, &scope.cwds, self.world) {
-                if let Some(File::Program(program)) = scope.files.get(&path.name) {
+                if let Some(File::Program(program)) = scope.file(&path.name) {
                     return Some(program.clone());
                 }
             }

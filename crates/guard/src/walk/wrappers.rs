@@ -191,7 +191,7 @@ impl Walker<'_> {
             return Some(self.run(call, scope));
         }
         let stream = self.run(call, &mut inner);
-        scope.files = inner.files;
+        scope.share_files(&inner);
         Some(stream)
     }
 
