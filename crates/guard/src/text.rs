@@ -107,8 +107,8 @@ impl Text {
             Piece::Known(text) | Piece::Pattern(text) => text.len(),
             Piece::Unknown(_) => 0,
         };
-        let last = self.pieces.last().map_or(0, length);
-        if self.pieces.len() >= MOST_PIECES || last + length(&piece) > LONGEST && !self.pieces.is_empty() {
+        let so_far: usize = self.pieces.iter().map(length).sum();
+        if self.pieces.len() >= MOST_PIECES || so_far + length(&piece) > LONGEST && !self.pieces.is_empty() {
             if self.pieces.last() != Some(&Piece::Unknown(Why::Many)) {
                 self.pieces.push(Piece::Unknown(Why::Many));
             }

@@ -2,14 +2,22 @@
 
 use crate::syntax::ast::{Part, Word};
 
-/// More words than this are not made of one; it stays as it is written.
+/// More words than this are not made of one.
 const MOST_WORDS: usize = 512;
 
-/// The words that one word stands for.
-pub(crate) fn expand(word: &Word) -> Vec<Word> {
-    let alive = |part: &Part| matches!(part, Part::Bare(text) if text.contains('{'));
-    if !word.parts.iter().any(alive) {
-        return vec![word.clone()];
+/// Nor are words looked into that have more braces than this.
+const MOST_BRACES: usize = 64;
+
+/// The words that one word stands for. None if they are too many.
+pub(crate) fn expand(word: &Word) -> Option<Vec<Word>> {
+    let braces = |part: &Part| match part {
+        Part::Bare(text) => text.matches('{').count(),
+        _ => 0,
+    };
+    match word.parts.iter().map(braces).sum::<usize>() {
+        0 => return Some(vec![word.clone()]),
+        1..=MOST_BRACES => {}
+        _ => return None,
     }
     let mut atoms = vec![];
     for part in &word.parts {
@@ -18,8 +26,8 @@ pub(crate) fn expand(word: &Word) -> Vec<Word> {
             _ => atoms.push(Atom::Part(part.clone())),
         }
     }
-    let expanded = expand_atoms(&atoms, 0);
-    expanded.into_iter().map(|atoms| Word { parts: rebuild(atoms), span: word.span }).collect()
+    let expanded = expand_atoms(&atoms, 0)?;
+    Some(expanded.into_iter().map(|atoms| Word { parts: rebuild(atoms), span: word.span }).collect())
 }
 
 #[derive(Debug, Clone)]
@@ -34,13 +42,12 @@ impl Atom {
     }
 }
 
-fn expand_atoms(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
+fn expand_atoms(atoms: &[Atom], depth: usize) -> Option<Vec<Vec<Atom>>> {
     const DEEPEST: usize = 8;
-    let unchanged = || vec![atoms.to_vec()];
     if depth > DEEPEST {
-        return unchanged();
+        return None;
     }
-    let Some((open, close, commas)) = first_braces(atoms) else { return unchanged() };
+    let Some((open, close, commas)) = first_braces(atoms) else { return Some(vec![atoms.to_vec()]) };
     let before = &atoms[..open];
     let inner = &atoms[open + 1..close];
     let choices: Vec<Vec<Atom>> = if commas.is_empty() {
@@ -52,17 +59,17 @@ fn expand_atoms(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
         let mut choices = vec![];
         let mut from = open + 1;
         for end in commas.into_iter().chain([close]) {
-            choices.extend(expand_atoms(&atoms[from..end], depth + 1));
+            choices.extend(expand_atoms(&atoms[from..end], depth + 1)?);
             from = end + 1;
         }
         choices
     };
-    let rest = expand_atoms(&atoms[close + 1..], depth);
+    let rest = expand_atoms(&atoms[close + 1..], depth)?;
     if choices.len().saturating_mul(rest.len()) > MOST_WORDS {
-        return unchanged();
+        return None;
     }
     let join = |choice: &Vec<Atom>, rest: &Vec<Atom>| [before, choice, rest].concat();
-    choices.iter().flat_map(|choice| rest.iter().map(move |rest| join(choice, rest))).collect()
+    Some(choices.iter().flat_map(|choice| rest.iter().map(move |rest| join(choice, rest))).collect())
 }
 
 /// The first pair of braces with a comma or a sequence in it, and where the commas are.

@@ -31,7 +31,11 @@ impl Walker<'_> {
     /// The fields of each possible expansion of a word.
     pub(crate) fn alternatives(&mut self, word: &Word, scope: &mut Scope) -> Vec<Vec<Text>> {
         let mut all = vec![vec![]];
-        for word in braces::expand(word) {
+        let words = braces::expand(word).unwrap_or_else(|| {
+            self.give_up("its braces stand for too many words");
+            vec![word.clone()]
+        });
+        for word in words {
             let runs = self.runs(&word.parts, scope, Splitting::Yes);
             all = product(all, runs.into_iter().map(fields).collect());
         }

@@ -100,7 +100,13 @@ impl Cursor<'_> {
     pub(super) fn arithmetic(&mut self, closing: Closing) -> Parsed<Option<Vec<Part>>> {
         let mut parts = Parts::default();
         let mut depth = 0_usize;
+        let mut steps = 0_usize;
         loop {
+            // It may be read again as something else, at every level, so its length counts.
+            steps += 1;
+            if steps % 32 == 0 {
+                self.count()?;
+            }
             match self.peek() {
                 None => return Ok(None),
                 Some(b')') if closing == Closing::Parentheses && depth == 0 => {

@@ -75,6 +75,10 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
             walker.opaque.push(Opaque { reason: format!("this is not bash that can be read: {unreadable}"), span });
         }
     }
+    // Last, because it holds whatever was forgiven on the way.
+    if walker.steps >= MOST_STEPS {
+        walker.opaque.push(Opaque { reason: "it does too much to be followed".to_owned(), span: whole });
+    }
     walker.opaque.dedup();
     Analysis { command: command.to_owned(), commands: walker.commands, opaque: walker.opaque, shapes: walker.shapes }
 }
@@ -83,9 +87,6 @@ impl Walker<'_> {
     /// Counts a step; false when there were too many.
     pub(crate) fn step(&mut self) -> bool {
         self.steps += 1;
-        if self.steps == MOST_STEPS {
-            self.give_up("it does too much to be followed");
-        }
         self.steps < MOST_STEPS
     }
 

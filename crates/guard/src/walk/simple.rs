@@ -9,7 +9,10 @@ use crate::syntax::ast::{Assigned, Assignment, Redirect, Simple};
 use crate::text::{Piece, Text};
 
 use super::redirects::Redirected;
-use super::{Walker, output};
+use super::{DEEPEST, Walker, output};
+
+/// `sudo env timeout 5 nice …`: nobody needs more of them.
+const MOST_WRAPPERS: usize = 24;
 
 /// One call of a program, builtin or function.
 #[derive(Debug, Clone)]
@@ -108,6 +111,10 @@ impl Walker<'_> {
         if !self.step() {
             return Stream::Nothing;
         }
+        if call.setting.via.len() > MOST_WRAPPERS {
+            self.give_up("it is wrapped too often");
+            return Stream::Nothing;
+        }
         let Some((name, arguments)) = call.arguments.split_first() else {
             self.redirection_alone(&call.redirected, scope, &call.setting);
             return Stream::Nothing;
@@ -162,6 +169,11 @@ impl Walker<'_> {
         scope: &mut Scope,
         call: &Call,
     ) -> Stream {
+        if self.depth >= DEEPEST {
+            self.give_up("functions call each other too deeply");
+            return Stream::Nothing;
+        }
+        self.depth += 1;
         self.redirection_alone(&call.redirected, scope, &call.setting);
         let outer = std::mem::replace(&mut scope.arguments, Arguments::Known(arguments));
         let definition = scope.undefine(name);
@@ -172,6 +184,7 @@ impl Walker<'_> {
             }],
         };
         let stream = self.list(&list, scope, &call.setting);
+        self.depth -= 1;
         if let Some(definition) = definition.filter(|_| !scope.functions.contains_key(name)) {
             scope.define(name, definition);
         }

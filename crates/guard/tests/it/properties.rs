@@ -1,0 +1,148 @@
+//! What must hold for every command.
+
+use bashtion_guard::{Policy, World, analyze};
+
+use crate::corpus::{Row, all, judge};
+use crate::scripts::{Dice, script};
+
+/// Rows on one line that end neither in a comment nor in the middle of something.
+fn joinable() -> Vec<Row> {
+    let plain = |row: &Row| !row.command.contains(['\n', '#']) && !row.command.trim_end().ends_with(['&', '\\']);
+    all().into_iter().filter(plain).collect()
+}
+
+#[test]
+fn a_list_is_never_milder_than_its_parts() {
+    let rows = joinable();
+    let mut dice = Dice::new(7);
+    for _ in 0..6_000 {
+        let (first, second) = (&rows[dice.roll(rows.len())], &rows[dice.roll(rows.len())]);
+        if first.world != second.world || sets_names(&first.command) {
+            continue;
+        }
+        let together = format!("{}; {}", first.command, second.command);
+        let parts = first.judged().decision.max(second.judged().decision);
+        let whole = judge(&together, &first.world);
+        assert!(whole.decision >= parts, "{together}: {} is milder than {parts}", whole.decision);
+    }
+}
+
+/// What the first part sets, the second part means: `D=build; rm -rf "$D"`.
+fn sets_names(command: &str) -> bool {
+    command.contains('=') || ["set ", "read ", "alias", "()", "shift", "unset", "declare", "function ", "printf -v", "mapfile", "exec"].iter().any(|word| command.contains(word))
+}
+
+#[test]
+fn a_wrapper_never_loosens() {
+    for row in all() {
+        let before = row.judged().decision;
+        let quoted = row.command.replace('\'', r"'\''");
+        let mut wrapped = vec![format!("bash -c '{quoted}'"), format!("sh -c '{quoted}'"), format!("eval '{quoted}'")];
+        if is_simple(&row.command) {
+            let wrappers = ["sudo", "env", "env X=1", "timeout 5", "nice -n 5", "nohup", "setsid", "stdbuf -oL", "sudo -u root env A=b timeout -k 1 5"];
+            wrapped.extend(wrappers.iter().map(|wrapper| format!("{wrapper} {}", row.command)));
+        }
+        for command in wrapped {
+            let after = judge(&command, &row.world);
+            assert!(after.decision >= before, "{command}: {} is milder than {before}", after.decision);
+        }
+    }
+}
+
+/// One program with its arguments.
+fn is_simple(command: &str) -> bool {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let builtin = ["cd", "eval", "source", ".", ":", "!", "trap", "alias", "export", "coproc", "time", "exec", "command", "builtin", "set", "read", "history", "kill", "if", "for", "while", "until", "case", "select", "[", "test", "hash", "declare", "local", "function", "shopt", "printf", "type", "compgen", "enable", "pushd", "unset", "mapfile", "wait", "echo", "let", "umask", "ulimit", "true"];
+    !builtin.contains(&first)
+        && first.starts_with(|c: char| c.is_ascii_lowercase())
+        && !first.contains(['=', '(', '{', '$', '`'])
+        && !command.contains([';', '&', '|', '\n', '(', '`', '<', '>', '#'])
+}
+
+#[test]
+fn random_scripts_are_judged_alike_each_time() {
+    let world = World::new("/workspace", "/home/dev");
+    for seed in 0..300 {
+        let text = script(&mut Dice::new(seed + 50_000));
+        assert_eq!(judge(&text, &world), judge(&text, &world));
+    }
+}
+
+#[test]
+fn any_bytes_are_judged_without_panic() {
+    let world = World::new("/workspace", "/home/dev");
+    let rows = all();
+    let mut dice = Dice::new(11);
+    let pieces = ["\"", "'", "`", "$(", "${", "((", "))", ")", "}", "{", "<<E\n", "\n", "\\", ";;", "|", "&", "<(", "$'", "é", "\u{202e}", "\0", "[[", "]]", "esac", "done", " ", "#", "~", "*", "=", ">", "@"];
+    for _ in 0..12_000 {
+        let mut text = rows[dice.roll(rows.len())].command.clone();
+        for _ in 0..=dice.roll(6) {
+            let at = text.floor_char_boundary(dice.roll(text.len() + 1));
+            if dice.roll(3) == 0 {
+                let end = text.floor_char_boundary((at + dice.roll(9)).min(text.len())).max(at);
+                text.replace_range(at..end, "");
+            } else {
+                text.insert_str(at, dice.pick(&pieces));
+            }
+        }
+        let verdict = judge(&text, &world);
+        for finding in &verdict.findings {
+            assert!(finding.span.start <= finding.span.end && finding.span.end <= text.len(), "{text:?} {finding:?}");
+        }
+    }
+}
+
+/// Bounded work whatever the size: the budgets count steps, so this is the same on every machine.
+#[test]
+fn hostile_sizes_are_refused_not_followed() {
+    let world = World::new("/workspace", "/home/dev");
+    let doubling: String = "x=aaaaaaaa;".to_owned() + &"x=$x$x;".repeat(60) + "$x";
+    let functions: String = "f0(){ c; };".to_owned() + &(1..60).map(|n| format!("f{n}(){{ f{0}; f{0}; f{0}; }};", n - 1)).collect::<String>() + "f59";
+    let variables: String = (0..5_000).map(|n| format!("v{n}=1 && a | b;")).collect();
+    let deep = |open: &str, close: &str| open.repeat(10_000) + "true" + &close.repeat(10_000);
+    let opaque = [
+        deep("( ", ")"),
+        deep("$(", ")"),
+        deep("{ ", "; }"),
+        deep("if true; then ", "; fi"),
+        deep("\"$(", ")\""),
+        deep("$((", "))"),
+        deep("${x:-", "}"),
+        deep("<(", ")"),
+        deep("eval ", ""),
+        deep("sudo ", ""),
+        deep("echo $(cat <<E\n", "\nE\n)"),
+        deep("case x in x) ", ";; esac"),
+        deep("f() ", ""),
+        "a; ".repeat(350_000),
+        "a ".repeat(500_000),
+        "a | ".repeat(250_000) + "b",
+        "{1..9}".repeat(200_000),
+        "$x".repeat(500_000),
+        "rm -rf / ;".repeat(100_000),
+        "((".repeat(500_000),
+        "<<E ".repeat(250_000),
+        variables,
+        functions,
+        doubling,
+    ];
+    // These are long and deep too, but mean nothing to bash: arithmetic, a subscript, one long word.
+    let harmless = [deep("((", "))"), deep("a[", "]=1"), deep("`", "`"), "\\".repeat(1 << 20), "'".repeat(1 << 20)];
+    for text in harmless {
+        judge(&text, &world);
+    }
+    let worker = std::thread::Builder::new().stack_size(2 << 20);
+    #[expect(clippy::disallowed_methods, reason = "the stack of a worker of a server is what it must do with")]
+    let judged = worker.spawn(move || opaque.iter().map(|text| (text[..20].to_owned(), judge(text, &world).decision)).collect::<Vec<_>>());
+    for (text, decision) in judged.unwrap().join().unwrap() {
+        assert_ne!(decision, bashtion_guard::Decision::Allow, "{text}");
+    }
+}
+
+#[test]
+fn a_large_file_written_by_a_heredoc_is_just_text() {
+    let world = World::new("/workspace", "/home/dev");
+    let text = format!("cat > notes.txt <<'EOF'\n{}EOF\n", "rm -rf / # never\n".repeat(60_000));
+    let verdict = Policy::default().judge(&analyze(&text, &world), &world);
+    assert_eq!(verdict.findings, []);
+}
