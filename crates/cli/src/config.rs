@@ -61,7 +61,9 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
 /// not the project's.
 fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
     let failed = |error: std::io::Error| {
-        CliError::new(format!("cannot read {}", path.display())).caused_by(&error).help("make it a file that you can read")
+        CliError::new(format!("cannot read {}", path.display()))
+            .caused_by(&error)
+            .help("make it a file that you can read")
     };
     let file = match open(path, flags | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -76,8 +78,12 @@ fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
     let mut text = String::new();
     file.take(LARGEST).read_to_string(&mut text).map_err(failed)?;
     toml::from_str(&text).map(Some).map_err(|error| {
-        CliError::new(format!("{} is not a valid configuration: {}", path.display(), error.to_string().trim_end()))
-            .help("`docs/configuration.md` lists what can be set")
+        CliError::new(format!(
+            "{} is not a valid configuration: {}",
+            path.display(),
+            error.to_string().trim_end()
+        ))
+        .help("`docs/configuration.md` lists what can be set")
     })
 }
 

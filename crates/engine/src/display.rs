@@ -114,24 +114,10 @@ mod tests {
     #[test]
     fn what_is_not_just_a_cd_stays() {
         for command in [
-            "cd /w",
-            "cd /w &&",
-            "cd /w;",
-            "cd /w ;; x",
-            "cd && make",
-            "cd /w & make",
-            "cd /w | make",
-            "cd /w > log && make",
-            "cd /w /x && make",
-            "cd $PWD && make",
-            "cd \"$PWD\" && make",
-            "cd - && make",
-            "cd -P /w && make",
-            "(cd /w && make)",
-            "cdx /w && make",
-            "cd '/w && make",
-            "make && cd /w && x",
-            "echo cd /w && make",
+            "cd /w", "cd /w &&", "cd /w;", "cd /w ;; x", "cd && make", "cd /w & make", "cd /w | make",
+            "cd /w > log && make", "cd /w /x && make", "cd $PWD && make", "cd \"$PWD\" && make",
+            "cd - && make", "cd -P /w && make", "(cd /w && make)", "cdx /w && make", "cd '/w && make",
+            "make && cd /w && x", "echo cd /w && make",
         ] {
             shows(command, command);
         }

@@ -42,7 +42,8 @@ mod supervise;
 
 pub use admit::AdmitError;
 pub use bashtion_guard::{
-    CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, Verdict, nearest_rule, rules,
+    CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, Verdict,
+    nearest_rule, rules,
 };
 pub use bashtion_sandbox::{Enforced, Exit, Mode as SandboxMode, Report, Signal, SpawnError, Step, Usage};
 pub use context::ToolContext;

@@ -56,10 +56,12 @@ pub struct Found {
 
 impl Found {
     /// As it would be typed.
+    #[must_use]
     pub fn shown(&self) -> String {
         let words = self.arguments.iter().map(|argument| {
             let text = argument.to_string();
-            let plain = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"\\;&|<>()".contains(c));
+            let plain =
+                !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"\\;&|<>()".contains(c));
             if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
         });
         let name = if self.program.is_empty() { "(redirection)".to_owned() } else { self.program.clone() };
@@ -106,7 +108,10 @@ pub(crate) enum Stream {
     Nothing,
     Known(Text),
     /// Names of files in these directories; all of them, or a choice.
-    Names { directories: Vec<Text>, all: bool },
+    Names {
+        directories: Vec<Text>,
+        all: bool,
+    },
     /// From another machine.
     Downloaded,
     /// Decoded or unpacked.

@@ -60,7 +60,9 @@ impl CustomRule {
         }
         let world = World::new("/workspace", "/home/user");
         let examples = [(&self.matching, true), (&self.not_match, false)];
-        for (command, should) in examples.into_iter().flat_map(|(list, should)| list.iter().map(move |one| (one, should))) {
+        for (command, should) in
+            examples.into_iter().flat_map(|(list, should)| list.iter().map(move |one| (one, should)))
+        {
             let analysis = crate::analyze(command, &world);
             if self.findings(&analysis).is_empty() == should {
                 let command = command.clone();
@@ -89,7 +91,10 @@ impl CustomRule {
         let operands = found.arguments.iter().map(Text::rough).filter(|text| !text.starts_with('-'));
         let subcommand = operands.take(self.subcommand.len()).eq(self.subcommand.iter().cloned());
         let flags = self.flags.iter().all(|flag| has_flag(found, flag));
-        program && subcommand && flags && (self.paths.is_empty() || self.paths.iter().any(|pattern| has_path(found, pattern)))
+        program
+            && subcommand
+            && flags
+            && (self.paths.is_empty() || self.paths.iter().any(|pattern| has_path(found, pattern)))
     }
 }
 
@@ -116,7 +121,9 @@ fn has_path(found: &Found, pattern: &str) -> bool {
     });
     let fits = |path: &str| {
         let relative = path.trim_start_matches("./");
-        matches_text(pattern, path) || matches_text(pattern, relative) || path.ends_with(&format!("/{pattern}"))
+        matches_text(pattern, path)
+            || matches_text(pattern, relative)
+            || path.ends_with(&format!("/{pattern}"))
     };
     found.arguments.iter().map(Text::rough).chain(touched).any(|path| fits(&path))
 }

@@ -50,6 +50,7 @@ pub use world::World;
 /// assert_eq!(analysis.commands[0].program, "rm");
 /// assert_eq!(analysis.commands[0].via, ["sudo", "env"]);
 /// ```
+#[must_use]
 pub fn analyze(command: &str, world: &World) -> Analysis {
     walk::analyze(command, world)
 }
@@ -72,10 +73,15 @@ pub struct RulePage {
 /// assert!(rule.page.contains("## Instead"));
 /// ```
 pub fn rules() -> impl Iterator<Item = RulePage> {
-    rules::RULES.iter().map(|rule| RulePage { name: rule.name(), severity: rule.severity(), page: rule.page() })
+    rules::RULES.iter().map(|rule| RulePage {
+        name: rule.name(),
+        severity: rule.severity(),
+        page: rule.page(),
+    })
 }
 
 /// The built-in rule whose name is most like this one.
+#[must_use]
 pub fn nearest_rule(name: &str) -> Option<String> {
     policy::nearest(name)
 }

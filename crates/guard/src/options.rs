@@ -38,7 +38,13 @@ impl Options {
         self.given.push((name.to_owned(), value));
     }
 
-    fn short(&mut self, cluster: &str, whole: &Text, rest: &mut std::slice::Iter<'_, Text>, with_value: &str) {
+    fn short(
+        &mut self,
+        cluster: &str,
+        whole: &Text,
+        rest: &mut std::slice::Iter<'_, Text>,
+        with_value: &str,
+    ) {
         for (at, flag) in cluster.char_indices() {
             if with_value.contains(flag) {
                 let taken = 1 + at + flag.len_utf8();
@@ -53,7 +59,9 @@ impl Options {
 
     /// Whether one of these was given. Long names may be shortened, as GNU programs allow.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        let same = |given: &str, name: &str| given == name || given.len() >= 2 && name.len() > 1 && name.starts_with(given);
+        let same = |given: &str, name: &str| {
+            given == name || given.len() >= 2 && name.len() > 1 && name.starts_with(given)
+        };
         self.given.iter().any(|(given, _)| names.iter().any(|name| same(given, name)))
     }
 
@@ -64,6 +72,9 @@ impl Options {
 
     pub(crate) fn values(&self, names: &[&str]) -> impl Iterator<Item = &Text> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        self.given.iter().filter(move |(given, _)| names.contains(given)).filter_map(|(_, value)| value.as_ref())
+        self.given
+            .iter()
+            .filter(move |(given, _)| names.contains(given))
+            .filter_map(|(_, value)| value.as_ref())
     }
 }

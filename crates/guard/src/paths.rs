@@ -58,20 +58,20 @@ const TEMPORARY: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"];
 
 /// Directly below the root. `/opt` and others like it are the system's, what is in them is not.
 const SYSTEM: [&str; 18] = [
-    "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "root", "run", "sbin", "sys", "usr", "var",
-    "System", "Library", "Applications",
+    "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "root", "run", "sbin", "sys",
+    "usr", "var", "System", "Library", "Applications",
 ];
 const SHELVES: [&str; 6] = ["home", "opt", "srv", "mnt", "media", "Users"];
 
 const PERSONAL: [&str; 24] = [
-    "Desktop", "Documents", "Downloads", "Library", "Mail", "Music", "Pictures", "Videos", "Dropbox", ".aws", ".azure",
-    ".config", ".docker", ".gitconfig", ".gnupg", ".kube", ".local", ".mozilla", ".netrc", ".npmrc", ".password-store",
-    ".pki", ".ssh", ".thunderbird",
+    "Desktop", "Documents", "Downloads", "Library", "Mail", "Music", "Pictures", "Videos", "Dropbox", ".aws",
+    ".azure", ".config", ".docker", ".gitconfig", ".gnupg", ".kube", ".local", ".mozilla", ".netrc",
+    ".npmrc", ".password-store", ".pki", ".ssh", ".thunderbird",
 ];
 
 const HARMLESS: [&str; 11] = [
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/ptmx",
-    "/dev/random", "/dev/urandom", "/dev/fd",
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
+    "/dev/ptmx", "/dev/random", "/dev/urandom", "/dev/fd",
 ];
 
 /// The places that a path may lead to from each of the working directories. There is always one.
@@ -84,7 +84,8 @@ pub(crate) fn locate(text: &Text, cwds: &[Text], world: &World) -> Vec<Path> {
         whole.push_str("/");
         whole.append(text);
         // A path that begins with something unknown may be absolute.
-        let whole = if matches!(text.pieces().first(), Some(Piece::Unknown(_))) { text.clone() } else { whole };
+        let whole =
+            if matches!(text.pieces().first(), Some(Piece::Unknown(_))) { text.clone() } else { whole };
         for path in classify(&whole, world) {
             if !paths.contains(&path) {
                 paths.push(path);
@@ -209,8 +210,10 @@ fn place_of(path: &str, world: &World) -> Place {
     if SHELVES.contains(&parts[0]) && parts.len() <= 1 + usize::from(matches!(parts[0], "home" | "Users")) {
         return if path == world.home() { Place::Home } else { Place::OtherHome };
     }
-    let contains_workspace =
-        world.workspaces().iter().any(|root| root.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
+    let contains_workspace = world
+        .workspaces()
+        .iter()
+        .any(|root| root.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
     match in_workspace {
         Some(root) if root == path => Place::WorkspaceRoot,
         _ if contains_workspace => Place::WorkspaceRoot,
@@ -224,8 +227,12 @@ fn place_of(path: &str, world: &World) -> Place {
 fn is_broad(workspace: &str, world: &World) -> bool {
     let parts = workspace.split('/').filter(|part| !part.is_empty()).collect::<Vec<_>>();
     workspace == world.home()
-        || parts.len() <= 1 && parts.first().is_none_or(|part| SYSTEM.contains(part) || SHELVES.contains(part))
-        || matches!(parts.first(), Some(&("etc" | "usr" | "boot" | "bin" | "sbin" | "lib" | "proc" | "sys" | "dev")))
+        || parts.len() <= 1
+            && parts.first().is_none_or(|part| SYSTEM.contains(part) || SHELVES.contains(part))
+        || matches!(
+            parts.first(),
+            Some(&("etc" | "usr" | "boot" | "bin" | "sbin" | "lib" | "proc" | "sys" | "dev"))
+        )
 }
 
 fn is_raw_device(path: &str) -> bool {
@@ -287,7 +294,9 @@ fn components(text: &Text) -> Option<Vec<Part>> {
             // A number is part of some name.
             Piece::Unknown(Why::Number) => current.push('…'),
             // Something within a name, such as `build-$NAME`: it could hold a slash, but it begins here.
-            Piece::Unknown(_) if !current.is_empty() && !matches!(current.as_str(), "." | "..") => current.push('…'),
+            Piece::Unknown(_) if !current.is_empty() && !matches!(current.as_str(), "." | "..") => {
+                current.push('…');
+            }
             Piece::Unknown(_) => return None,
         }
     }

@@ -68,7 +68,8 @@ fn class(pattern: &[char], c: char) -> Option<(bool, usize)> {
             ']' if at > start => return Some((matched != negated, at + 1)),
             '[' if pattern.get(at + 1) == Some(&':') => {
                 let length = pattern[at..].iter().position(|c| *c == ']')?;
-                let name: String = pattern[at + 2..(at + length).saturating_sub(1).max(at + 2)].iter().collect();
+                let name: String =
+                    pattern[at + 2..(at + length).saturating_sub(1).max(at + 2)].iter().collect();
                 matched |= in_named_class(&name, c);
                 at += length + 1;
             }
@@ -111,9 +112,15 @@ mod tests {
 
     #[test]
     fn names_are_matched_as_by_bash() {
-        for (pattern, name) in
-            [("*", "a"), ("r?", "rm"), ("[a-z]*", "etc"), ("[!.]*", "x"), ("e?c", "etc"), (".g*", ".git"), ("a*b*c", "aXbYc")]
-        {
+        for (pattern, name) in [
+            ("*", "a"),
+            ("r?", "rm"),
+            ("[a-z]*", "etc"),
+            ("[!.]*", "x"),
+            ("e?c", "etc"),
+            (".g*", ".git"),
+            ("a*b*c", "aXbYc"),
+        ] {
             assert!(matches(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [("*", ".git"), ("*.o", "a.c"), ("[!a]*", "abc"), ("a", "ab"), ("?", "")] {

@@ -114,7 +114,8 @@ impl Policy {
         for (name, severity) in &settings.severity {
             let now = self.severity.get(name).copied();
             // Without an override the rule speaks for itself, at most as strictly as its page says.
-            let now = now.or_else(|| RULES.iter().find(|rule| rule.name() == name).map(|rule| rule.severity()));
+            let now =
+                now.or_else(|| RULES.iter().find(|rule| rule.name() == name).map(|rule| rule.severity()));
             if now.is_some_and(|now| *severity < now) {
                 return widens(format!("it sets {name} to {severity}"));
             }
@@ -149,7 +150,8 @@ impl Policy {
 
     fn check_name(&self, name: &str) -> Result<(), PolicyError> {
         let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let taken = RULES.iter().any(|rule| rule.name() == name) || self.custom.iter().any(|rule| rule.name == name);
+        let taken =
+            RULES.iter().any(|rule| rule.name() == name) || self.custom.iter().any(|rule| rule.name == name);
         let problem = match (valid, taken) {
             (false, _) => "must be made of letters, digits and dashes",
             (true, true) => "is taken",
@@ -159,6 +161,7 @@ impl Policy {
     }
 
     /// Decides: the strictest finding wins.
+    #[must_use]
     pub fn judge(&self, analysis: &Analysis, world: &World) -> Verdict {
         if self.off {
             return Verdict::new(vec![]);
@@ -179,13 +182,16 @@ impl Policy {
     fn waives(&self, finding: &Finding, analysis: &Analysis) -> bool {
         finding.severity == Decision::Ask
             && finding.rule != "opaque"
-            && analysis.commands.iter().filter(|found| found.span == finding.span).all(|found| {
-                self.allow.iter().any(|allowed| *allowed == found.shown())
-            })
+            && analysis
+                .commands
+                .iter()
+                .filter(|found| found.span == finding.span)
+                .all(|found| self.allow.iter().any(|allowed| *allowed == found.shown()))
     }
 
     /// The smallest addition to `allow` that would let a command run that is asked about. None if there is none.
-    pub fn permission(&self, analysis: &Analysis, verdict: &Verdict) -> Option<Vec<String>> {
+    #[must_use]
+    pub fn permission(analysis: &Analysis, verdict: &Verdict) -> Option<Vec<String>> {
         let asked = |finding: &Finding| finding.severity == Decision::Ask && finding.rule != "opaque";
         if verdict.findings.is_empty() || !verdict.findings.iter().all(asked) {
             return None;

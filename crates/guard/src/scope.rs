@@ -121,7 +121,9 @@ impl Scope {
             Some(file) if self.files.len() < MOST_NAMES => {
                 Rc::make_mut(&mut self.files).insert(path.to_owned(), file);
             }
-            Some(_) | None if self.files.contains_key(path) => drop(Rc::make_mut(&mut self.files).remove(path)),
+            Some(_) | None if self.files.contains_key(path) => {
+                drop(Rc::make_mut(&mut self.files).remove(path));
+            }
             Some(_) | None => {}
         }
     }

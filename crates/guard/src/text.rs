@@ -60,6 +60,7 @@ impl Text {
     }
 
     /// The string, if all of it is known.
+    #[must_use]
     pub fn value(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -159,7 +160,9 @@ impl fmt::Display for Text {
             Piece::Unknown(Why::Variable(name) | Why::Required(name)) => write!(f, "${{{name}}}"),
             Piece::Unknown(Why::Output(program)) => write!(f, "$({program} …)"),
             Piece::Unknown(Why::Argument(name)) => write!(f, "${name}"),
-            Piece::Unknown(Why::Number | Why::Input | Why::Many | Why::Download | Why::Decoded | Why::Setup) => f.write_str("…"),
+            Piece::Unknown(
+                Why::Number | Why::Input | Why::Many | Why::Download | Why::Decoded | Why::Setup,
+            ) => f.write_str("…"),
         })
     }
 }

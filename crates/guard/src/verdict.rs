@@ -53,6 +53,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Made of findings.
+    #[must_use]
     pub fn new(mut findings: Vec<Finding>) -> Self {
         findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.span.cmp(&b.span)));
         findings = telling(findings);
@@ -68,7 +69,8 @@ fn telling(findings: Vec<Finding>) -> Vec<Finding> {
     for finding in findings {
         let said = kept.iter().any(|other| {
             other.span == finding.span
-                && (other.severity > finding.severity || family(&other.rule) == "removes" && family(&finding.rule) == "removes")
+                && (other.severity > finding.severity
+                    || family(&other.rule) == "removes" && family(&finding.rule) == "removes")
         });
         if !said {
             kept.push(finding);

@@ -54,16 +54,19 @@ impl World {
     }
 
     /// The working directory.
+    #[must_use]
     pub fn cwd(&self) -> &str {
         &self.cwd
     }
 
     /// The home directory.
+    #[must_use]
     pub fn home(&self) -> &str {
         &self.home
     }
 
     /// The directories that belong to the task.
+    #[must_use]
     pub fn workspaces(&self) -> &[String] {
         &self.workspaces
     }

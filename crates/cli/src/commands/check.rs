@@ -133,7 +133,7 @@ fn check_lines(policy: &Policy, world: &World) -> Result<ExitCode, CliError> {
 fn judged(command: &str, policy: &Policy, world: &World) -> (Analysis, Verdict, Option<Vec<String>>) {
     let analysis = bashtion_guard::analyze(command, world);
     let verdict = policy.judge(&analysis, world);
-    let permission = policy.permission(&analysis, &verdict);
+    let permission = Policy::permission(&analysis, &verdict);
     (analysis, verdict, permission)
 }
 
@@ -166,7 +166,9 @@ fn exit_code(decision: Decision) -> ExitCode {
 fn world(args: &Args) -> Result<World, CliError> {
     let here = || {
         std::env::current_dir().map_err(|error| {
-            CliError::new("cannot tell the current directory").caused_by(&error).help("name an absolute one with --cwd")
+            CliError::new("cannot tell the current directory")
+                .caused_by(&error)
+                .help("name an absolute one with --cwd")
         })
     };
     let cwd = match &args.cwd {
@@ -182,7 +184,9 @@ fn read_command() -> Result<String, CliError> {
     const MOST: u64 = 16 << 20;
     let mut command = String::new();
     std::io::stdin().lock().take(MOST).read_to_string(&mut command).map_err(|error| {
-        CliError::new("cannot read the command from standard input").caused_by(&error).help("it must be UTF-8 text")
+        CliError::new("cannot read the command from standard input")
+            .caused_by(&error)
+            .help("it must be UTF-8 text")
     })?;
     Ok(command)
 }
@@ -193,15 +197,20 @@ fn list_rules(args: &Args) -> Result<ExitCode, CliError> {
         return ui::print_json(&rules);
     }
     let summary = |page: &str| page.lines().next().unwrap_or_default().trim().to_owned();
-    let lines: String =
-        rules.iter().map(|rule| format!("{:<22}  {:<4}  {}\n", rule.name, rule.severity.to_string(), summary(rule.page))).collect();
+    let lines: String = rules
+        .iter()
+        .map(|rule| format!("{:<22}  {:<4}  {}\n", rule.name, rule.severity.to_string(), summary(rule.page)))
+        .collect();
     ui::print(lines.as_bytes())
 }
 
 fn show_rule(name: &str, args: &Args) -> Result<ExitCode, CliError> {
     let Some(rule) = bashtion_guard::rules().find(|rule| rule.name == name) else {
         let nearest = bashtion_guard::nearest_rule(name);
-        let help = nearest.map_or_else(|| "`bashtion check --list-rules` lists them".to_owned(), |name| format!("did you mean {name}?"));
+        let help = nearest.map_or_else(
+            || "`bashtion check --list-rules` lists them".to_owned(),
+            |name| format!("did you mean {name}?"),
+        );
         return Err(CliError::new(format!("there is no rule {name:?}")).help(help));
     };
     if args.json {

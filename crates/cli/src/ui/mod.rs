@@ -57,7 +57,7 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
 
 /// Tells why a command was not run.
 pub(crate) fn report_refusal(command: &str, verdict: &bashtion::Verdict) {
-    let text = verdict::shown(command, verdict, Target::Stderr.is_coloured());
+    let text = shown(command, verdict, Target::Stderr.is_coloured());
     let _ = Target::Stderr.write(text.as_bytes());
 }
 

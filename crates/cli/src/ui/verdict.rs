@@ -26,7 +26,8 @@ fn one(command: &str, finding: &Finding, coloured: bool) -> String {
     let title = painted(title, finding.severity, coloured);
     let (line, marks) = underlined(command, finding);
     let marks = painted(&marks, finding.severity, coloured);
-    let mut text = format!("{title}: {}\n  {line}\n  {marks} {}\n", sanitize::text(&finding.message), finding.rule);
+    let mut text =
+        format!("{title}: {}\n  {line}\n  {marks} {}\n", sanitize::text(&finding.message), finding.rule);
     if !finding.help.is_empty() {
         text += &format!("help: {}\n", sanitize::text(&finding.help));
     }
@@ -45,7 +46,9 @@ fn painted(text: &str, decision: Decision, coloured: bool) -> String {
 
 /// The line where the finding begins, and marks under it.
 fn underlined(command: &str, finding: &Finding) -> (String, String) {
-    let boundary = |at: usize| command.floor_char_boundary(at.min(command.len()));
+    // Spans are on boundaries already, but nothing here should depend on it.
+    let boundary =
+        |at: usize| (0..=at.min(command.len())).rev().find(|at| command.is_char_boundary(*at)).unwrap_or(0);
     let (start, end) = (boundary(finding.span.start), boundary(finding.span.end));
     let from = command[..start].rfind('\n').map_or(0, |at| at + 1);
     let to = command[start..].find('\n').map_or(command.len(), |at| start + at);
@@ -54,7 +57,11 @@ fn underlined(command: &str, finding: &Finding) -> (String, String) {
     let after = sanitize::text(&command[end.clamp(start, to)..to]);
     // A long line is cut around what matters.
     let skipped = before.len().saturating_sub(WIDEST / 3);
-    let lead: String = if skipped > 0 { "…".chars().chain(before[skipped..].iter().copied()).collect() } else { before.into_iter().collect() };
+    let lead: String = if skipped > 0 {
+        "…".chars().chain(before[skipped..].iter().copied()).collect()
+    } else {
+        before.into_iter().collect()
+    };
     let room = WIDEST.saturating_sub(lead.chars().count());
     let mut shown: String = marked.chars().take(room).collect();
     let width = shown.chars().count().max(1);
@@ -106,26 +113,42 @@ pub(crate) fn explained(
             format!("  in your configuration:  [guard] allow = [{}]\n", sanitize::text(&list.join(", ")))
         }
         (Decision::Deny, None) => {
-            let rules: Vec<&str> = verdict.findings.iter().filter(|finding| finding.severity == Decision::Deny).map(|finding| finding.rule.as_str()).collect();
-            format!("  no permission allows it; the rule that refuses it is {}\n", rules.first().unwrap_or(&"unknown"))
+            let rules: Vec<&str> = verdict
+                .findings
+                .iter()
+                .filter(|finding| finding.severity == Decision::Deny)
+                .map(|finding| finding.rule.as_str())
+                .collect();
+            format!(
+                "  no permission allows it; the rule that refuses it is {}\n",
+                rules.first().unwrap_or(&"unknown")
+            )
         }
-        (Decision::Ask, None) => "  no permission can name what is not understood; write it with constants\n".to_owned(),
+        (Decision::Ask, None) => {
+            "  no permission can name what is not understood; write it with constants\n".to_owned()
+        }
     };
     text
 }
 
 fn described(found: &Found) -> String {
-    let via = if found.via.is_empty() { String::new() } else { format!("   (through {})", found.via.join(", ")) };
+    let via =
+        if found.via.is_empty() { String::new() } else { format!("   (through {})", found.via.join(", ")) };
     format!("{}{via}", found.shown())
 }
 
 fn effect_in_words(effect: &Effect) -> String {
     let place = |target: &bashtion_guard::Target| {
-        let kind = serde_json::to_value(target.place).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+        let kind = serde_json::to_value(target.place)
+            .ok()
+            .and_then(|value| value.as_str().map(str::to_owned))
+            .unwrap_or_default();
         format!("{} ({kind})", target.path)
     };
     match effect {
-        Effect::Delete { target, recursive: true } => format!("deletes {} and everything in it", place(target)),
+        Effect::Delete { target, recursive: true } => {
+            format!("deletes {} and everything in it", place(target))
+        }
         Effect::Delete { target, recursive: false } => format!("deletes {}", place(target)),
         Effect::Move { target } => format!("moves {} away", place(target)),
         Effect::Write { target } => format!("writes {}", place(target)),

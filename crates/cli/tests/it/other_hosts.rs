@@ -184,20 +184,22 @@ fn an_unprivileged_user() {
     assert_eq!(json["tracking"], "limit tag");
 
     // What sheds the tag, and what is never where one has just looked.
-    let hopper =
-        "perl -e 'use POSIX; $SIG{TERM} = q(IGNORE); while (1) { exit if fork; setsid }' >/dev/null 2>&1 &";
+    // In a file: on the command line the guard would see what it is.
+    let script = std::env::temp_dir().join(format!("bashtion-test-{}.pl", std::process::id()));
+    fs::write(&script, "use POSIX; $SIG{TERM} = q(IGNORE); while (1) { exit if fork; setsid }").unwrap();
+    let hopper = format!("perl {} >/dev/null 2>&1 &", script.display());
     let unmarked = format!("ulimit -x 5; {hopper}");
     for escape in [
         "ulimit -x 5; sleep 4327.2 >/dev/null 2>&1 &",
         "(setsid bash -c 'ulimit -x 5; exec sleep 4327.2' &)",
-        hopper,
+        &hopper,
         &unmarked,
     ] {
         let json = as_nobody(&["--json", &format!("{escape}\nsleep 0.1; exit 3")]).json();
         assert_eq!(json["exit_code"], 3);
         assert_ne!(json["leftovers"].as_array().unwrap().len(), 0, "{escape}");
         assert_eq!(living_with("sleep 4327.2"), Vec::<i32>::new(), "{escape}");
-        assert_eq!(living_with("while (1) { exit if fork"), Vec::<i32>::new());
+        assert_eq!(living_with(script.to_str().unwrap()), Vec::<i32>::new());
     }
     fs::remove_file(binary).unwrap();
 }

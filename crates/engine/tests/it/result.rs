@@ -26,30 +26,9 @@ async fn has_the_names_of_the_contract() {
     insta::assert_snapshot!(object(&outcome, &world));
     let json = serde_json::to_string(&outcome).unwrap();
     let names = [
-        "status",
-        "success",
-        "command",
-        "display",
-        "description",
-        "cwd",
-        "exit_code",
-        "signal",
-        "timed_out",
-        "duration_ms",
-        "stdout",
-        "stderr",
-        "truncated",
-        "stdout_bytes",
-        "stderr_bytes",
-        "output_file",
-        "task_id",
-        "pid",
-        "pgid",
-        "verdict",
-        "sandbox",
-        "denials",
-        "usage",
-        "leftovers",
+        "status", "success", "command", "display", "description", "cwd", "exit_code", "signal", "timed_out",
+        "duration_ms", "stdout", "stderr", "truncated", "stdout_bytes", "stderr_bytes", "output_file",
+        "task_id", "pid", "pgid", "verdict", "sandbox", "denials", "usage", "leftovers",
     ];
     let places: Vec<_> = names.iter().map(|name| json.find(&format!("\"{name}\":")).expect(name)).collect();
     assert!(places.is_sorted(), "in the order of the contract");

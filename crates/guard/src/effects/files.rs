@@ -7,6 +7,7 @@ use crate::paths::Place;
 use crate::text::Text;
 use crate::world::World;
 
+#[expect(clippy::too_many_lines, reason = "a table, one program after the other")]
 pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
     let arguments = found.arguments.as_slice();
     let at = |path: &Text| targets(path, found, world);
@@ -14,8 +15,10 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
     let each = found.via.iter().any(|via| matches!(via.as_str(), "find" | "gfind" | "fd" | "fdfind"));
     let delete = |paths: &[Text], recursive: bool| -> Vec<Effect> {
         let named = paths.iter().filter(|path| !path.is_empty());
-        let mut effects: Vec<Effect> =
-            named.flat_map(at).map(|target| Effect::Delete { target, recursive: recursive || each }).collect();
+        let mut effects: Vec<Effect> = named
+            .flat_map(at)
+            .map(|target| Effect::Delete { target, recursive: recursive || each })
+            .collect();
         if paths.iter().any(Text::is_empty) {
             let reason = Some("it is empty here".to_owned());
             let target = Target { path: "''".to_owned(), place: Place::Unknown, reason };
@@ -29,11 +32,15 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
     match found.program.as_str() {
         "rm" | "grm" | "srm" | "trash" | "trash-put" | "del" | "del-cli" | "rimraf" | "gio" => {
             let options = Options::parse(arguments, "", &[]);
-            let recursive = options.has(&["r", "R", "recursive"]) || matches!(found.program.as_str(), "rimraf" | "del-cli");
+            let recursive = options.has(&["r", "R", "recursive"])
+                || matches!(found.program.as_str(), "rimraf" | "del-cli");
             // These expand patterns by themselves.
             let own = matches!(found.program.as_str(), "rimraf" | "del-cli" | "del");
-            let operands: Vec<Text> =
-                options.operands.iter().map(|path| if own { crate::expand::with_patterns(path) } else { path.clone() }).collect();
+            let operands: Vec<Text> = options
+                .operands
+                .iter()
+                .map(|path| if own { crate::expand::with_patterns(path) } else { path.clone() })
+                .collect();
             if options.has(&["help", "version"]) { vec![] } else { delete(&operands, recursive) }
         }
         "unlink" | "rmdir" => delete(&Options::parse(arguments, "", &[]).operands, false),
@@ -51,20 +58,30 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             write(&into.into_iter().filter(|path| !path.rough().contains(':')).collect::<Vec<_>>())
         }
         "rsync" => {
-            let options = Options::parse(arguments, "efBTM", &["rsh", "exclude", "include", "files-from", "filter"]);
-            let into: Vec<Text> = options.operands.last().filter(|path| !path.rough().contains(':')).cloned().into_iter().collect();
+            let options =
+                Options::parse(arguments, "efBTM", &["rsh", "exclude", "include", "files-from", "filter"]);
+            let into: Vec<Text> = options
+                .operands
+                .last()
+                .filter(|path| !path.rough().contains(':'))
+                .cloned()
+                .into_iter()
+                .collect();
             let dry = options.has(&["n", "dry-run"]);
             let deletes = options.given.iter().any(|(name, _)| name.starts_with("del"));
             let sources = options.operands.split_last().map(|(_, from)| from.to_vec()).unwrap_or_default();
             let sources: Vec<Text> = sources.into_iter().filter(|path| !path.rough().contains(':')).collect();
             match (dry, deletes) {
                 (true, _) => vec![],
-                (false, _) if options.has(&["remove-source-files"]) => [delete(&sources, true), write(&into)].concat(),
+                (false, _) if options.has(&["remove-source-files"]) => {
+                    [delete(&sources, true), write(&into)].concat()
+                }
                 (false, true) => [delete(&into, true), write(&into)].concat(),
                 (false, false) => write(&into),
             }
         }
-        "tee" | "touch" | "truncate" | "sponge" | "mkdir" | "fallocate" | "mkfifo" | "mknod" | "patch" | "sudoedit" => {
+        "tee" | "touch" | "truncate" | "sponge" | "mkdir" | "fallocate" | "mkfifo" | "mknod" | "patch"
+        | "sudoedit" => {
             let short = match found.program.as_str() {
                 "touch" => "rdt",
                 "truncate" => "sr",
@@ -80,7 +97,9 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             let operands: Vec<Text> = Options::parse(arguments, "", &[]).operands;
             delete(operands.get(1..).unwrap_or_default(), true)
         }
-        "tar" | "bsdtar" | "gtar" if arguments.iter().any(|argument| argument.value() == Some("--remove-files")) => {
+        "tar" | "bsdtar" | "gtar"
+            if arguments.iter().any(|argument| argument.value() == Some("--remove-files")) =>
+        {
             let options = Options::parse(arguments, "fCXTbIKNLFgVH", &["file", "directory", "exclude"]);
             delete(&options.operands, true)
         }
@@ -89,14 +108,25 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             let paths: Vec<Text> = options.operands.into_iter().skip(1).collect();
             paths.iter().flat_map(at).map(|target| Effect::Move { target }).collect()
         }
-        "dpkg-deb" | "dpkg" if arguments.iter().any(|argument| matches!(argument.value(), Some("-x" | "-X" | "--extract"))) => {
+        "dpkg-deb" | "dpkg"
+            if arguments
+                .iter()
+                .any(|argument| matches!(argument.value(), Some("-x" | "-X" | "--extract"))) =>
+        {
             write(arguments.get(arguments.len() - 1..).unwrap_or_default())
         }
-        "unsquashfs" => write(Options::parse(arguments, "d", &["dest"]).value(&["d", "dest"]).map(std::slice::from_ref).unwrap_or_default()),
+        "unsquashfs" => write(
+            Options::parse(arguments, "d", &["dest"])
+                .value(&["d", "dest"])
+                .map(std::slice::from_ref)
+                .unwrap_or_default(),
+        ),
         "qemu-img" => write(arguments.get(arguments.len().saturating_sub(1)..).unwrap_or_default()),
         "socat" => write(&arguments.iter().filter_map(socat_file).collect::<Vec<_>>()),
         "git" => git(arguments, &write),
-        "dd" => write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>()),
+        "dd" => {
+            write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>())
+        }
         "sed" | "gsed" | "perl" | "awk" | "gawk" | "ruby" => {
             [write(&edited(found.program.as_str(), arguments)), write(&written_by_sed(found))].concat()
         }
@@ -105,9 +135,13 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             let named = options.values(&["c", "cmd"]).filter_map(|code| {
                 let code = code.rough();
                 let code = code.trim_start_matches(':').trim();
-                ["w! ", "w ", "wq! ", "saveas "].iter().find_map(|verb| code.strip_prefix(verb)).map(Text::known)
+                ["w! ", "w ", "wq! ", "saveas "]
+                    .iter()
+                    .find_map(|verb| code.strip_prefix(verb))
+                    .map(Text::known)
             });
-            let operands = options.operands.iter().filter(|operand| !operand.prefix().starts_with('+')).cloned();
+            let operands =
+                options.operands.iter().filter(|operand| !operand.prefix().starts_with('+')).cloned();
             write(&operands.chain(named).collect::<Vec<_>>())
         }
         "tar" | "bsdtar" | "gtar" => unpacked_by_tar(arguments).map_or_else(Vec::new, |into| write(&[into])),
@@ -144,7 +178,9 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
 
 /// `zip -m` and `7z -sdel` delete what they have packed.
 fn is_moving_flag(flag: &str) -> bool {
-    flag == "-sdel" || flag == "--move" || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('m') && flag.len() <= 6
+    flag == "-sdel"
+        || flag == "--move"
+        || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('m') && flag.len() <= 6
 }
 
 fn socat_file(address: &Text) -> Option<Text> {
@@ -178,7 +214,11 @@ fn written_by_sed(found: &Found) -> Vec<Text> {
             .filter_map(|piece| {
                 let at = piece.find("w /")?;
                 let before = &piece[..at];
-                before.chars().last().is_none_or(|c| !c.is_alphabetic()).then(|| Text::known(piece[at + 2..].trim()))
+                before
+                    .chars()
+                    .last()
+                    .is_none_or(|c| !c.is_alphabetic())
+                    .then(|| Text::known(piece[at + 2..].trim()))
             })
             .collect();
         pieces
@@ -191,9 +231,14 @@ fn named_outputs(arguments: &[Text]) -> Vec<Text> {
     let mut outputs = vec![];
     for (at, argument) in arguments.iter().enumerate() {
         let text = argument.rough();
-        if matches!(text.as_str(), "-o" | "--output" | "-out" | "--out" | "-keyout" | "--output-file" | "--outfile" | "--log-file") {
+        if matches!(
+            text.as_str(),
+            "-o" | "--output" | "-out" | "--out" | "-keyout" | "--output-file" | "--outfile" | "--log-file"
+        ) {
             outputs.extend(arguments.get(at + 1).cloned());
-        } else if let Some(value) = argument.strip_prefix("--output=").or_else(|| argument.strip_prefix("--output-file=")) {
+        } else if let Some(value) =
+            argument.strip_prefix("--output=").or_else(|| argument.strip_prefix("--output-file="))
+        {
             outputs.push(value);
         }
     }
@@ -205,10 +250,13 @@ fn without_mode(arguments: &[Text]) -> Vec<Text> {
     let is_mode = |text: &str| {
         text.starts_with('-') && text.len() > 1 && text[1..].bytes().all(|byte| b"rwxXst=+-".contains(&byte))
     };
-    arguments.iter().map(|argument| if is_mode(&argument.rough()) { Text::known("mode") } else { argument.clone() }).collect()
+    arguments
+        .iter()
+        .map(|argument| if is_mode(&argument.rough()) { Text::known("mode") } else { argument.clone() })
+        .collect()
 }
 
-fn moved(arguments: &[Text], at: &impl Fn(&Text) -> Vec<crate::analysis::Target>) -> Vec<Effect> {
+fn moved(arguments: &[Text], at: &impl Fn(&Text) -> Vec<Target>) -> Vec<Effect> {
     let (from, into) = from_and_to(arguments);
     let into: Vec<_> = into.iter().flat_map(at).collect();
     // Into a device it is gone.
@@ -224,7 +272,8 @@ fn moved(arguments: &[Text], at: &impl Fn(&Text) -> Vec<crate::analysis::Target>
 
 /// Sources and destinations of `cp` and its kin.
 fn from_and_to(arguments: &[Text]) -> (Vec<Text>, Vec<Text>) {
-    let options = Options::parse(arguments, "tSmogiFPlc", &["target-directory", "suffix", "mode", "owner", "group"]);
+    let options =
+        Options::parse(arguments, "tSmogiFPlc", &["target-directory", "suffix", "mode", "owner", "group"]);
     if let Some(directory) = options.value(&["t", "target-directory"]) {
         let joined = |from: &Text| {
             let mut path = directory.clone();
@@ -277,7 +326,11 @@ fn edited(program: &str, arguments: &[Text]) -> Vec<Text> {
         "perl" | "ruby" => {
             let in_place = arguments.iter().any(|argument| {
                 let text = argument.rough();
-                text.starts_with('-') && !text.starts_with("--") && text.contains('i') && !text.contains(' ') && !text.starts_with("-M")
+                text.starts_with('-')
+                    && !text.starts_with("--")
+                    && text.contains('i')
+                    && !text.contains(' ')
+                    && !text.starts_with("-M")
             });
             let options = Options::parse(arguments, "eEIMm", &[]);
             if in_place { options.operands } else { vec![] }
@@ -299,7 +352,11 @@ fn unpacked_by_tar(arguments: &[Text]) -> Option<Text> {
     {
         arguments[0] = Text::known(format!("-{first}"));
     }
-    let options = Options::parse(&arguments, "fCXTbIKNLFgVH", &["file", "directory", "exclude", "files-from", "transform"]);
+    let options = Options::parse(
+        &arguments,
+        "fCXTbIKNLFgVH",
+        &["file", "directory", "exclude", "files-from", "transform"],
+    );
     if !options.has(&["x", "extract", "get"]) || options.has(&["t", "list", "O", "to-stdout"]) {
         return None;
     }
@@ -309,7 +366,7 @@ fn unpacked_by_tar(arguments: &[Text]) -> Option<Text> {
 }
 
 /// A program that is named by its path.
-fn executed(found: &Found, at: &impl Fn(&Text) -> Vec<crate::analysis::Target>) -> Vec<Effect> {
+fn executed(found: &Found, at: &impl Fn(&Text) -> Vec<Target>) -> Vec<Effect> {
     let script = match found.program.as_str() {
         "bash" | "sh" | "zsh" | "source" | "." | "python" | "python3" | "node" | "ruby" => {
             found.arguments.iter().find(|argument| !argument.prefix().starts_with('-'))

@@ -41,9 +41,15 @@ pub(crate) fn located(path: &Text, setting: &Setting, cwds: &[Text], world: &Wor
             })
         });
         // The root of the container takes what is mounted with it.
-        let whole = mounted.or_else(|| (path.place == Place::Root).then(|| setting.mounts.first().map(|(host, _)| host.clone())).flatten());
+        let whole = mounted.or_else(|| {
+            (path.place == Place::Root)
+                .then(|| setting.mounts.first().map(|(host, _)| host.clone()))
+                .flatten()
+        });
         match whole {
-            Some(host) => ours.extend(locate(&crate::expand::with_patterns(&host), cwds, world).into_iter().map(Target::from)),
+            Some(host) => ours.extend(
+                locate(&crate::expand::with_patterns(&host), cwds, world).into_iter().map(Target::from),
+            ),
             // A device is the same one wherever it is opened.
             None if path.place == Place::RawDevice => ours.push(path.into()),
             None => ours.push(Target { path: path.name, place: Place::Harmless, reason: None }),
@@ -57,7 +63,8 @@ pub(crate) fn remember(found: &Found, world: &World, scope: &mut Scope) {
     if let Some((source, copies)) = files::copied(found) {
         let name = source.rough();
         let base = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let file = locate(source, &found.cwds, world).into_iter().find_map(|path| scope.file(&path.name).cloned());
+        let file =
+            locate(source, &found.cwds, world).into_iter().find_map(|path| scope.file(&path.name).cloned());
         let from_system = ["/bin/", "/usr/", "/sbin/"].iter().any(|directory| name.starts_with(directory));
         let file = file.or(from_system.then_some(File::Program(base)));
         for path in copies.iter().flat_map(|copy| locate(copy, &found.cwds, world)) {

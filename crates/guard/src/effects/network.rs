@@ -8,8 +8,8 @@ use crate::world::World;
 
 const CURL_SHORT: &str = "oHdXuAeFTbPUwxmKrcDEQYyCztz";
 const CURL_LONG: [&str; 14] = [
-    "output", "header", "data", "data-binary", "data-raw", "user", "request", "form", "upload-file", "output-dir", "url",
-    "max-time", "retry", "user-agent",
+    "output", "header", "data", "data-binary", "data-raw", "user", "request", "form", "upload-file",
+    "output-dir", "url", "max-time", "retry", "user-agent",
 ];
 
 pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
@@ -48,7 +48,13 @@ pub(crate) fn hosts(found: &Found) -> Vec<String> {
             .map(|host| host.rsplit('@').next().unwrap_or_default().to_owned())
             .collect(),
         "git" if matches!(found.argument(0), Some("push" | "fetch" | "pull" | "clone" | "ls-remote")) => {
-            vec![found.arguments.iter().find_map(|argument| host_of(&argument.rough())).unwrap_or_else(|| "remote".to_owned())]
+            vec![
+                found
+                    .arguments
+                    .iter()
+                    .find_map(|argument| host_of(&argument.rough()))
+                    .unwrap_or_else(|| "remote".to_owned()),
+            ]
         }
         _ => vec![],
     }
@@ -87,24 +93,33 @@ pub(super) fn downloaded(found: &Found) -> Vec<Text> {
                 .map(|file| in_directory(directory, file.clone()))
                 .collect();
             if options.has(&["O", "remote-name", "remote-name-all"]) {
-                files.extend(options.operands.iter().filter(is_url).map(|url| in_directory(directory, last_of(url))));
+                files.extend(
+                    options.operands.iter().filter(is_url).map(|url| in_directory(directory, last_of(url))),
+                );
             }
             files
         }
         "wget" => {
-            let options = Options::parse(&found.arguments, "OPoaeitTwQUlARD", &["output-document", "directory-prefix"]);
+            let options =
+                Options::parse(&found.arguments, "OPoaeitTwQUlARD", &["output-document", "directory-prefix"]);
             match options.value(&["O", "output-document"]) {
                 Some(file) if matches!(file.value(), Some("-" | "/dev/stdout")) => vec![],
                 Some(file) => vec![file.clone()],
                 None => {
                     let directory = options.value(&["P", "directory-prefix"]);
-                    options.operands.iter().filter(is_url).map(|url| in_directory(directory, last_of(url))).collect()
+                    options
+                        .operands
+                        .iter()
+                        .filter(is_url)
+                        .map(|url| in_directory(directory, last_of(url)))
+                        .collect()
                 }
             }
         }
         "aria2c" => {
             let options = Options::parse(&found.arguments, "do", &["dir", "out"]);
-            let name = options.value(&["o", "out"]).cloned().or_else(|| options.operands.first().map(last_of));
+            let name =
+                options.value(&["o", "out"]).cloned().or_else(|| options.operands.first().map(last_of));
             name.map(|name| in_directory(options.value(&["d", "dir"]), name)).into_iter().collect()
         }
         _ => vec![],

@@ -132,7 +132,12 @@ fn sequence(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     };
     let (from, to) = (letter(first)?, letter(last)?);
     let codes = between(i64::from(from), i64::from(to))?;
-    Some(codes.into_iter().filter_map(|code| Some(chars(char::from(u8::try_from(code).ok()?).to_string()))).collect())
+    Some(
+        codes
+            .into_iter()
+            .filter_map(|code| Some(chars(char::from(u8::try_from(code).ok()?).to_string())))
+            .collect(),
+    )
 }
 
 fn rebuild(atoms: Vec<Atom>) -> Vec<Part> {

@@ -70,11 +70,11 @@ fn without_suffix(value: &str, pattern: &str, length: Length) -> String {
 }
 
 fn replaced(value: &str, pattern: &str, with: &str, most: usize) -> String {
+    // With a pattern it is quadratic, so for short strings only; long ones are seldom edited so.
+    const LONGEST: usize = 400;
     if !pattern.contains(['*', '?', '[', '\\']) {
         return if pattern.is_empty() { value.to_owned() } else { value.replacen(pattern, with, most) };
     }
-    // Quadratic, so for short strings only; variables with long ones are seldom edited by patterns.
-    const LONGEST: usize = 400;
     if value.len() > LONGEST {
         return value.to_owned();
     }
@@ -82,8 +82,9 @@ fn replaced(value: &str, pattern: &str, with: &str, most: usize) -> String {
     let (mut at, mut count) = (0, 0);
     while at < value.len() {
         let rest = &value[at..];
-        let end = (count < most)
-            .then(|| boundaries(rest).into_iter().rev().find(|end| *end > 0 && matches_text(pattern, &rest[..*end])));
+        let end = (count < most).then(|| {
+            boundaries(rest).into_iter().rev().find(|end| *end > 0 && matches_text(pattern, &rest[..*end]))
+        });
         match end.flatten() {
             Some(end) => {
                 result.push_str(with);

@@ -104,7 +104,7 @@ impl Walker<'_> {
             let end = text.find('/').unwrap_or(text.len());
             if let Some(home) = self.tilde(&text[1..end], scope) {
                 run.extend(home.pieces().iter().cloned().map(Token::Piece));
-                text = text[end..].to_owned();
+                text.drain(..end);
             }
         }
         match splitting {

@@ -7,7 +7,12 @@ use crate::text::{Piece, Text, Why};
 use crate::walk::Walker;
 
 impl Walker<'_> {
-    pub(crate) fn parameter(&mut self, parameter: &Parameter, scope: &mut Scope, splitting: Splitting) -> Vec<Run> {
+    pub(crate) fn parameter(
+        &mut self,
+        parameter: &Parameter,
+        scope: &mut Scope,
+        splitting: Splitting,
+    ) -> Vec<Run> {
         if let Some(subscript) = &parameter.subscript {
             self.look_into(subscript, scope);
         }
@@ -19,12 +24,14 @@ impl Walker<'_> {
             Change::Default(word) => self.default(&lists, word, scope),
             Change::Assign(word) => {
                 let lists = self.default(&lists, word, scope);
-                let scalars = lists.iter().filter_map(|list| list.first().cloned()).map(Value::Scalar).collect();
+                let scalars =
+                    lists.iter().filter_map(|list| list.first().cloned()).map(Value::Scalar).collect();
                 scope.set(&parameter.name, scalars);
                 lists
             }
             Change::Alternative(word) => {
-                let mut values: Vec<_> = self.values(word, scope).into_iter().map(|value| vec![value]).collect();
+                let mut values: Vec<_> =
+                    self.values(word, scope).into_iter().map(|value| vec![value]).collect();
                 if lists.iter().any(|list| may_be_empty(list)) {
                     values.push(vec![]);
                 }
@@ -51,7 +58,8 @@ impl Walker<'_> {
             }
             Change::Transform(_) => lists,
         };
-        let every = parameter.name == "@" || parameter.subscript.as_ref().is_some_and(|word| word.bare_or_quoted("@"));
+        let every = parameter.name == "@"
+            || parameter.subscript.as_ref().is_some_and(|word| word.bare_or_quoted("@"));
         changed.iter().map(|list| run_of(list, every, splitting, scope)).collect()
     }
 
@@ -114,8 +122,8 @@ impl Walker<'_> {
             "XDG_CACHE_HOME" => known(&format!("{home}/.cache")),
             "XDG_CONFIG_HOME" => known(&format!("{home}/.config")),
             "XDG_DATA_HOME" => known(&format!("{home}/.local/share")),
-            "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" | "SHLVL"
-            | "EPOCHSECONDS" | "COLUMNS" | "LINES" => vec![Text::unknown(Why::Number)],
+            "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID"
+            | "SHLVL" | "EPOCHSECONDS" | "COLUMNS" | "LINES" => vec![Text::unknown(Why::Number)],
             "-" | "_" => vec![Text::unknown(Why::Required(name.to_owned()))],
             _ => vec![Text::unknown(Why::Variable(name.to_owned()))],
         }
@@ -202,13 +210,17 @@ fn run_of(list: &[Text], every: bool, splitting: Splitting, scope: &Scope) -> Ru
 
 fn may_be_empty(list: &[Text]) -> bool {
     list.iter().all(|text| {
-        text.pieces().iter().all(|piece| matches!(piece, Piece::Unknown(Why::Variable(_) | Why::Argument(_) | Why::Output(_))))
+        text.pieces().iter().all(|piece| {
+            matches!(piece, Piece::Unknown(Why::Variable(_) | Why::Argument(_) | Why::Output(_)))
+        })
     })
 }
 
 fn required(text: Text) -> Text {
     match text.pieces() {
-        [Piece::Unknown(Why::Variable(name) | Why::Argument(name))] => Text::unknown(Why::Required(name.clone())),
+        [Piece::Unknown(Why::Variable(name) | Why::Argument(name))] => {
+            Text::unknown(Why::Required(name.clone()))
+        }
         _ => text,
     }
 }

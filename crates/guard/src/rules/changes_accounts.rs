@@ -24,9 +24,11 @@ impl Rule for ChangesAccounts {
         let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
         let has = |flags: &[&str]| arguments.iter().any(|argument| flags.contains(argument));
         let changes = match found.program.as_str() {
-            "userdel" | "deluser" | "groupdel" | "delgroup" | "useradd" | "adduser" | "groupadd" | "chpasswd" | "vipw" | "visudo"
-            | "newusers" | "gpasswd" | "dscl" => true,
-            "usermod" | "groupmod" | "chage" | "chsh" => !arguments.is_empty() && !has(&["-l", "--list"]) || found.program == "usermod",
+            "userdel" | "deluser" | "groupdel" | "delgroup" | "useradd" | "adduser" | "groupadd"
+            | "chpasswd" | "vipw" | "visudo" | "newusers" | "gpasswd" | "dscl" => true,
+            "usermod" | "groupmod" | "chage" | "chsh" => {
+                !arguments.is_empty() && !has(&["-l", "--list"]) || found.program == "usermod"
+            }
             "passwd" => !has(&["-S", "--status"]),
             _ => false,
         };

@@ -26,18 +26,31 @@ impl Rule for ChangesPermissions {
         let open = found.arguments.iter().filter_map(Text::value).any(opens);
         let problems = found.effects.iter().filter_map(|effect| {
             let Effect::Permissions { target, recursive } = effect else { return None };
-            let broad = matches!(target.place, Place::Root | Place::System | Place::Home | Place::OtherHome | Place::TemporaryRoot);
+            let broad = matches!(
+                target.place,
+                Place::Root | Place::System | Place::Home | Place::OtherHome | Place::TemporaryRoot
+            );
             if broad && (*recursive || target.place == Place::Root) {
-                let message = format!("permissions of a whole system or home directory would change: {}", target.path);
+                let message =
+                    format!("permissions of a whole system or home directory would change: {}", target.path);
                 return Some(Problem::deny(message, help));
             }
             let etc = target.path.starts_with("/etc/") || open && target.place == Place::System;
             if etc && found.program != "chattr" {
-                return Some(Problem::deny(format!("permissions of a system file would change: {}", target.path), help));
+                return Some(Problem::deny(
+                    format!("permissions of a system file would change: {}", target.path),
+                    help,
+                ));
             }
-            let ours = matches!(target.place, Place::Workspace | Place::Temporary | Place::Harmless | Place::Unknown);
+            let ours = matches!(
+                target.place,
+                Place::Workspace | Place::Temporary | Place::Harmless | Place::Unknown
+            );
             if broad || !ours && *recursive && target.place != Place::WorkspaceRoot {
-                return Some(Problem::ask(format!("permissions outside of the workspace would change: {}", target.path), help));
+                return Some(Problem::ask(
+                    format!("permissions outside of the workspace would change: {}", target.path),
+                    help,
+                ));
             }
             open.then(|| Problem::ask(format!("everybody could change this: {}", target.path), help))
         });
@@ -53,6 +66,8 @@ fn opens(mode: &str) -> bool {
     }
     mode.split(',').any(|clause| {
         let Some((who, what)) = clause.split_once(['+', '=']) else { return false };
-        what.contains('w') && (who.contains('a') || who.contains('o')) && who.bytes().all(|byte| b"ugoa".contains(&byte))
+        what.contains('w')
+            && (who.contains('a') || who.contains('o'))
+            && who.bytes().all(|byte| b"ugoa".contains(&byte))
     })
 }

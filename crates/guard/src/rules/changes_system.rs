@@ -22,7 +22,8 @@ impl Rule for ChangesSystem {
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let what = changed(found)?;
-        let help = "do it inside the project (a virtual environment, a local install, another port), or ask for it";
+        let help =
+            "do it inside the project (a virtual environment, a local install, another port), or ask for it";
         Some(Problem::ask(format!("`{}` changes {what}", found.program), help))
     }
 }
@@ -36,11 +37,14 @@ fn changed(found: &Found) -> Option<&'static str> {
     let verb = arguments.iter().find(|argument| !argument.starts_with('-')).copied().unwrap_or_default();
     let one_of = |verbs: &[&str]| verbs.contains(&verb);
     match found.program.as_str() {
-        "shutdown" | "reboot" | "poweroff" | "halt" | "init" | "telinit" | "kexec" => Some("whether the machine runs"),
+        "shutdown" | "reboot" | "poweroff" | "halt" | "init" | "telinit" | "kexec" => {
+            Some("whether the machine runs")
+        }
         "systemctl" | "initctl" => (!one_of(&[
-            "", "status", "show", "list-units", "list-unit-files", "list-timers", "is-active", "is-enabled", "is-failed", "cat",
-            "list-dependencies", "list-sockets", "help",
-        ]) && (!has(&["--user"]) || one_of(&["stop", "disable", "mask", "kill"]))
+            "", "status", "show", "list-units", "list-unit-files", "list-timers", "is-active", "is-enabled",
+            "is-failed", "cat", "list-dependencies", "list-sockets", "help",
+        ]) && (!has(&["--user"])
+            || one_of(&["stop", "disable", "mask", "kill"]))
             || one_of(&["reboot", "poweroff", "halt"]))
         .then_some("services of the machine"),
         "service" => (arguments.len() > 1 && !has(&["status"])).then_some("services of the machine"),
@@ -48,42 +52,76 @@ fn changed(found: &Found) -> Option<&'static str> {
         "crontab" => (!has(&["-l"]) && !has(&["--help"])).then_some("what runs at set times"),
         "at" | "batch" => (!has(&["-l", "-V", "-c"])).then_some("what runs at set times"),
         "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" => {
-            (!has(&["-L", "-S", "--list", "status", "list", "--list-all", "-V", "--version"])).then_some("the firewall")
+            (!has(&["-L", "-S", "--list", "status", "list", "--list-all", "-V", "--version"]))
+                .then_some("the firewall")
         }
         "mount" => (!arguments.is_empty() && !has(&["-l", "-V", "--help"])).then_some("mounts"),
-        "umount" | "swapoff" | "swapon" | "losetup" => (!arguments.is_empty() && !has(&["--show", "-s", "-a"])).then_some("mounts"),
+        "umount" | "swapoff" | "swapon" | "losetup" => {
+            (!arguments.is_empty() && !has(&["--show", "-s", "-a"])).then_some("mounts")
+        }
         "apt" | "apt-get" | "aptitude" => one_of(&[
-            "install", "remove", "purge", "autoremove", "upgrade", "dist-upgrade", "full-upgrade", "update", "build-dep", "reinstall",
+            "install", "remove", "purge", "autoremove", "upgrade", "dist-upgrade", "full-upgrade", "update",
+            "build-dep", "reinstall",
         ])
         .then_some("packages of the machine"),
-        "dpkg" => has(&["-i", "-r", "-P", "--install", "--remove", "--purge"]).then_some("packages of the machine"),
-        "yum" | "dnf" | "zypper" | "apk" | "microdnf" | "pkg" | "port" | "snap" | "flatpak" => {
-            one_of(&["install", "remove", "erase", "upgrade", "update", "add", "del", "delete", "autoremove", "downgrade", "rm"])
-                .then_some("packages of the machine")
+        "dpkg" => {
+            has(&["-i", "-r", "-P", "--install", "--remove", "--purge"]).then_some("packages of the machine")
         }
-        "pacman" | "yay" | "paru" => {
-            arguments.iter().any(|argument| argument.starts_with("-S") && !argument.starts_with("-Ss") || argument.starts_with("-R") || argument.starts_with("-U"))
-                .then_some("packages of the machine")
-        }
+        "yum" | "dnf" | "zypper" | "apk" | "microdnf" | "pkg" | "port" | "snap" | "flatpak" => one_of(&[
+            "install", "remove", "erase", "upgrade", "update", "add", "del", "delete", "autoremove",
+            "downgrade", "rm",
+        ])
+        .then_some("packages of the machine"),
+        "pacman" | "yay" | "paru" => arguments
+            .iter()
+            .any(|argument| {
+                argument.starts_with("-S") && !argument.starts_with("-Ss")
+                    || argument.starts_with("-R")
+                    || argument.starts_with("-U")
+            })
+            .then_some("packages of the machine"),
         "rpm" => has(&["-i", "-e", "-U", "-ivh", "-Uvh", "--erase"]).then_some("packages of the machine"),
-        "brew" => one_of(&["install", "uninstall", "remove", "upgrade", "reinstall", "services"]).then_some("packages of the machine"),
+        "brew" => one_of(&["install", "uninstall", "remove", "upgrade", "reinstall", "services"])
+            .then_some("packages of the machine"),
         "npm" | "pnpm" | "yarn" | "bun" => (has(&["-g", "--global", "global", "--location=global"])
             && has(&["install", "i", "add", "uninstall", "remove", "rm", "update", "link"]))
         .then_some("programs of every project"),
         "gem" | "cpan" | "cpanm" => one_of(&["uninstall"]).then_some("programs of every project"),
-        "pip" | "pip3" => (one_of(&["uninstall"]) || has(&["--break-system-packages"])).then_some("packages of the machine"),
+        "pip" | "pip3" => {
+            (one_of(&["uninstall"]) || has(&["--break-system-packages"])).then_some("packages of the machine")
+        }
         "modprobe" | "insmod" | "rmmod" | "sysctl" => {
-            let reads = found.program == "sysctl" && !arguments.iter().any(|argument| *argument == "-w" || argument.contains('=') || *argument == "-p");
+            let reads = found.program == "sysctl"
+                && !arguments
+                    .iter()
+                    .any(|argument| *argument == "-w" || argument.contains('=') || *argument == "-p");
             (!reads && !has(&["-n", "--show-depends"])).then_some("the kernel")
         }
         "history" => has(&["-c", "-w"]).then_some("the history of the shell"),
-        "timedatectl" | "hostnamectl" | "localectl" | "nmcli" => {
-            arguments.iter().any(|argument| argument.starts_with("set") || matches!(*argument, "down" | "delete" | "modify" | "off")).then_some("settings of the machine")
+        "timedatectl" | "hostnamectl" | "localectl" | "nmcli" => arguments
+            .iter()
+            .any(|argument| {
+                argument.starts_with("set") || matches!(*argument, "down" | "delete" | "modify" | "off")
+            })
+            .then_some("settings of the machine"),
+        "ip" | "ifconfig" | "route" => {
+            has(&["add", "del", "delete", "set", "flush", "down", "up"]).then_some("the network")
         }
-        "ip" | "ifconfig" | "route" => has(&["add", "del", "delete", "set", "flush", "down", "up"]).then_some("the network"),
-        "setenforce" | "update-grub" | "grub-install" | "efibootmgr" | "dpkg-reconfigure" | "update-alternatives" | "ldconfig" | "chroot-setup"
-        | "depmod" | "mkinitcpio" | "update-initramfs" => Some("settings of the machine"),
-        "journalctl" => arguments.iter().any(|argument| argument.starts_with("--vacuum") || argument.starts_with("--rotate")).then_some("the logs of the machine"),
+        "setenforce"
+        | "update-grub"
+        | "grub-install"
+        | "efibootmgr"
+        | "dpkg-reconfigure"
+        | "update-alternatives"
+        | "ldconfig"
+        | "chroot-setup"
+        | "depmod"
+        | "mkinitcpio"
+        | "update-initramfs" => Some("settings of the machine"),
+        "journalctl" => arguments
+            .iter()
+            .any(|argument| argument.starts_with("--vacuum") || argument.starts_with("--rotate"))
+            .then_some("the logs of the machine"),
         "date" => has(&["-s", "--set"]).then_some("the clock"),
         _ => None,
     }

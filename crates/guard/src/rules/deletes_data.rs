@@ -26,20 +26,30 @@ impl Rule for DeletesData {
             words.push(text.rough());
         }
         let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-        let contains = |parts: &[&str]| words.iter().any(|word| parts.iter().any(|part| word.to_lowercase().contains(part)));
+        let contains = |parts: &[&str]| {
+            words.iter().any(|word| parts.iter().any(|part| word.to_lowercase().contains(part)))
+        };
         let deletes = match found.program.as_str() {
-            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "clickhouse-client" | "duckdb" | "bq" | "sqlplus" | "cockroach"
-            | "snowsql" | "usql" | "pgcli" | "mycli" | "trino" | "presto" | "cqlsh" => words.iter().any(|word| is_destructive_sql(word)),
+            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "clickhouse-client" | "duckdb" | "bq"
+            | "sqlplus" | "cockroach" | "snowsql" | "usql" | "pgcli" | "mycli" | "trino" | "presto"
+            | "cqlsh" => words.iter().any(|word| is_destructive_sql(word)),
             "redis-cli" | "valkey-cli" => contains(&["flushall", "flushdb"]),
             "mongosh" | "mongo" => contains(&["dropdatabase", ".drop(", "deletemany({})", "remove({})"]),
             "dropdb" | "dropuser" | "mysqladmin-drop" => true,
             "mysqladmin" => has(&["drop"]),
             "prisma" => has(&["reset"]) || has(&["--force-reset"]),
-            "rails" | "rake" | "bin/rails" => contains(&["db:drop", "db:reset", "db:purge", "db:schema:load"]),
+            "rails" | "rake" | "bin/rails" => {
+                contains(&["db:drop", "db:reset", "db:purge", "db:schema:load"])
+            }
             "artisan" | "php" => contains(&["migrate:fresh", "migrate:reset", "db:wipe"]),
-            "python" | "python3" | "manage.py" | "django-admin" => has(&["flush", "reset_db"]) && (has(&["manage.py"]) || found.program != "python3"),
-            "sequelize" | "sequelize-cli" | "typeorm" | "knex" | "mix" | "alembic" | "flyway" | "liquibase" | "supabase" => {
-                contains(&["db:drop", "schema:drop", "ecto.drop", "ecto.reset", "dropall", "drop-all"]) || has(&["clean", "base"]) || has(&["reset"])
+            "python" | "python3" | "manage.py" | "django-admin" => {
+                has(&["flush", "reset_db"]) && (has(&["manage.py"]) || found.program != "python3")
+            }
+            "sequelize" | "sequelize-cli" | "typeorm" | "knex" | "mix" | "alembic" | "flyway"
+            | "liquibase" | "supabase" => {
+                contains(&["db:drop", "schema:drop", "ecto.drop", "ecto.reset", "dropall", "drop-all"])
+                    || has(&["clean", "base"])
+                    || has(&["reset"])
             }
             "influx" => has(&["delete"]),
             "etcdctl" | "consul" | "vault" => has(&["del", "delete", "destroy"]),
@@ -47,7 +57,10 @@ impl Rule for DeletesData {
             _ => false,
         };
         deletes.then(|| {
-            Problem::ask(format!("`{}` would delete data for good", found.program), "use a condition, a transaction, or a copy of the database")
+            Problem::ask(
+                format!("`{}` would delete data for good", found.program),
+                "use a condition, a transaction, or a copy of the database",
+            )
         })
     }
 }
@@ -57,7 +70,11 @@ fn is_destructive_sql(text: &str) -> bool {
         let words: Vec<String> = statement.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
-            ["drop", what, ..] => ["table", "database", "schema", "index", "view", "column", "user", "role", "collection", "keyspace", "materialized"].contains(what),
+            ["drop", what, ..] => [
+                "table", "database", "schema", "index", "view", "column", "user", "role", "collection",
+                "keyspace", "materialized",
+            ]
+            .contains(what),
             ["truncate", ..] => true,
             ["delete", "from", ..] => !words.contains(&"where"),
             ["update", ..] => words.contains(&"set") && !words.contains(&"where"),

@@ -47,41 +47,77 @@ fn deletes(found: &Found) -> bool {
             ("rmi", _) | ("image", "rm") => has(&["-f", "--force"]),
             ("compose", _) if verbs.contains(&"down") => has(&["-v", "--volumes", "--rmi"]),
             ("system", "reset") => true,
-            ("stop" | "kill" | "restart", _) => found.arguments.iter().any(|argument| argument.why().is_some()),
+            ("stop" | "kill" | "restart", _) => {
+                found.arguments.iter().any(|argument| argument.why().is_some())
+            }
             ("compose", "rm") => has(&["-v", "-f", "-fv", "-fsv"]),
             ("stack" | "service" | "swarm" | "secret" | "config", "rm" | "remove" | "leave") => true,
             _ => false,
         },
         "docker-compose" => first == "down" && has(&["-v", "--volumes", "--rmi"]),
         "kubectl" | "oc" | "k3s" => {
-            first != "auth" && verbs.iter().take(4).any(|verb| matches!(*verb, "delete" | "drain" | "cordon" | "taint")) || first == "replace" && has(&["--force"]) || first == "scale" && has(&["--replicas=0"])
+            first != "auth"
+                && verbs.iter().take(4).any(|verb| matches!(*verb, "delete" | "drain" | "cordon" | "taint"))
+                || first == "replace" && has(&["--force"])
+                || first == "scale" && has(&["--replicas=0"])
         }
         "helm" | "helmfile" => matches!(first, "uninstall" | "delete" | "destroy" | "rollback"),
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" | "cdktf" => {
-            matches!(first, "destroy" | "down") || has(&["-auto-approve", "--auto-approve", "-destroy", "--yes", "-y"]) && matches!(first, "apply" | "up" | "deploy")
-                || first == "state" && matches!(second, "rm" | "push") || first == "workspace" && second == "delete" || first == "stack" && second == "rm" || first == "run-all" && second == "destroy"
+            matches!(first, "destroy" | "down")
+                || has(&["-auto-approve", "--auto-approve", "-destroy", "--yes", "-y"])
+                    && matches!(first, "apply" | "up" | "deploy")
+                || first == "state" && matches!(second, "rm" | "push")
+                || first == "workspace" && second == "delete"
+                || first == "stack" && second == "rm"
+                || first == "run-all" && second == "destroy"
         }
         "aws" => {
             let action = verbs.get(1).copied().unwrap_or_default();
-            (first == "s3" && matches!(action, "rb")) || first == "s3" && action == "rm"
+            first == "s3" && matches!(action, "rb" | "rm")
                 || first == "s3" && action == "sync" && has(&["--delete"])
-                || ["delete-", "terminate-", "deregister-", "remove-", "purge-", "stop-", "disable-", "schedule-key-deletion"].iter().any(|verb| action.starts_with(verb))
+                || [
+                    "delete-", "terminate-", "deregister-", "remove-", "purge-", "stop-", "disable-",
+                    "schedule-key-deletion",
+                ]
+                .iter()
+                .any(|verb| action.starts_with(verb))
         }
-        "gcloud" | "az" | "doctl" | "heroku" | "fly" | "flyctl" | "oci" | "ibmcloud" | "linode-cli" | "hcloud" | "scw" | "vercel" | "netlify"
-        | "railway" | "render" | "wrangler" | "eksctl" | "kind" | "minikube" | "k3d" | "vagrant" | "multipass" | "lxc" | "virsh" | "nomad" | "supabase"
-        | "firebase" | "serverless" | "sls" | "ansible-vault" | "sam" | "copilot" | "amplify" | "eb" | "rclone" | "gsutil" | "mc" | "b2" => verbs.iter().any(|verb| {
+        "gcloud" | "az" | "doctl" | "heroku" | "fly" | "flyctl" | "oci" | "ibmcloud" | "linode-cli"
+        | "hcloud" | "scw" | "vercel" | "netlify" | "railway" | "render" | "wrangler" | "eksctl" | "kind"
+        | "minikube" | "k3d" | "vagrant" | "multipass" | "lxc" | "virsh" | "nomad" | "supabase"
+        | "firebase" | "serverless" | "sls" | "ansible-vault" | "sam" | "copilot" | "amplify" | "eb"
+        | "rclone" | "gsutil" | "mc" | "b2" => verbs.iter().any(|verb| {
             let verb = verb.rsplit(':').next().unwrap_or_default();
-            matches!(verb, "delete" | "destroy" | "terminate" | "purge" | "remove" | "rm" | "rb" | "undefine" | "del" | "deletefile" | "rmdir" | "reset")
+            matches!(
+                verb,
+                "delete"
+                    | "destroy"
+                    | "terminate"
+                    | "purge"
+                    | "remove"
+                    | "rm"
+                    | "rb"
+                    | "undefine"
+                    | "del"
+                    | "deletefile"
+                    | "rmdir"
+                    | "reset"
+            )
         }),
         "gh" | "glab" => {
-            matches!(second, "delete" | "archive" | "transfer" | "remove") || first == "api" && has(&["DELETE", "-XDELETE"])
+            matches!(second, "delete" | "archive" | "transfer" | "remove")
+                || first == "api" && has(&["DELETE", "-XDELETE"])
                 || first == "repo" && second == "sync" && has(&["--force"])
                 || first == "pr" && second == "merge" && has(&["--admin"])
         }
         "vgremove" | "lvreduce" | "btrfs" => found.program != "btrfs" || has(&["delete"]),
         "kafka-topics" | "kafka-topics.sh" => has(&["--delete"]),
-        "rabbitmqctl" => ["reset", "force_reset", "delete_queue", "delete_vhost", "purge_queue"].contains(&first),
-        "velero" | "argocd" | "flux" | "istioctl" => matches!(first, "uninstall" | "delete") || matches!(second, "delete"),
+        "rabbitmqctl" => {
+            ["reset", "force_reset", "delete_queue", "delete_vhost", "purge_queue"].contains(&first)
+        }
+        "velero" | "argocd" | "flux" | "istioctl" => {
+            matches!(first, "uninstall" | "delete") || matches!(second, "delete")
+        }
         _ => false,
     }
 }

@@ -25,7 +25,9 @@ impl Rule for DestroysDisk {
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
         let help = "look at disks with `lsblk` or `fdisk -l`; work on an image file in the workspace";
         let device = found.effects.iter().find_map(|effect| match effect {
-            Effect::Write { target } | Effect::Delete { target, .. } if target.place == Place::RawDevice => Some(target),
+            Effect::Write { target } | Effect::Delete { target, .. } if target.place == Place::RawDevice => {
+                Some(target)
+            }
             _ => None,
         });
         if let Some(target) = device {
@@ -36,11 +38,13 @@ impl Rule for DestroysDisk {
         }
         let operands = operands(found);
         let file = |path: &&crate::text::Text| {
-            targets(path, found, world)
-                .iter()
-                .all(|target| matches!(target.place, Place::Workspace | Place::Temporary | Place::Outside | Place::InHome))
+            targets(path, found, world).iter().all(|target| {
+                matches!(target.place, Place::Workspace | Place::Temporary | Place::Outside | Place::InHome)
+            })
         };
-        let regular = !operands.is_empty() && found.program.starts_with("mk") && operands.iter().all(|path| file(&path));
+        let regular = !operands.is_empty()
+            && found.program.starts_with("mk")
+            && operands.iter().all(|path| file(&path));
         let message = format!("`{}` destroys what is on a disk or volume", found.program);
         Some(if regular { Problem::ask(message, help) } else { Problem::deny(message, help) })
     }
@@ -49,15 +53,20 @@ impl Rule for DestroysDisk {
 /// A raw device given to a program that is not known to only look at it.
 fn handed_over(found: &Found, world: &World) -> Option<Problem> {
     const LOOKING: [&str; 32] = [
-        "", "ls", "lsblk", "df", "du", "stat", "file", "blkid", "mount", "umount", "findmnt", "smartctl", "hdparm", "fdisk", "sfdisk",
-        "sgdisk", "parted", "fsck", "e2fsck", "tune2fs", "dumpe2fs", "xfs_info", "head", "cat", "xxd", "hexdump", "od", "dd", "echo",
-        "test", "[", "printf",
+        "", "ls", "lsblk", "df", "du", "stat", "file", "blkid", "mount", "umount", "findmnt", "smartctl",
+        "hdparm", "fdisk", "sfdisk", "sgdisk", "parted", "fsck", "e2fsck", "tune2fs", "dumpe2fs", "xfs_info",
+        "head", "cat", "xxd", "hexdump", "od", "dd", "echo", "test", "[", "printf",
     ];
-    if LOOKING.contains(&found.program.as_str()) || found.program.starts_with("fsck.") || found.program.starts_with("grep") {
+    if LOOKING.contains(&found.program.as_str())
+        || found.program.starts_with("fsck.")
+        || found.program.starts_with("grep")
+    {
         return None;
     }
     let device = found.arguments.iter().filter(|argument| argument.prefix().starts_with("/dev/"));
-    let device = device.flat_map(|path| targets(path, found, world)).find(|target| target.place == Place::RawDevice)?;
+    let device = device
+        .flat_map(|path| targets(path, found, world))
+        .find(|target| target.place == Place::RawDevice)?;
     let message = format!("`{}` is given a raw device: {}", found.program, device.path);
     Some(Problem::ask(message, "look at disks with `lsblk`; work on an image file in the workspace"))
 }
@@ -70,7 +79,12 @@ fn destroys(found: &Found) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| found.has(word));
     let some = !operands(found).is_empty();
     match found.program.as_str() {
-        program if program == "mkfs" || program.starts_with("mkfs.") || program == "mke2fs" || program == "newfs" => {
+        program
+            if program == "mkfs"
+                || program.starts_with("mkfs.")
+                || program == "mke2fs"
+                || program == "newfs" =>
+        {
             some && !has(&["-V", "--version", "--help", "-n"])
         }
         "mkswap" | "blkdiscard" | "cfdisk" => some,

@@ -25,28 +25,41 @@ impl Rule for EndsEveryProcess {
         let every = match found.program.as_str() {
             "kill" => {
                 let listed = found.arguments.iter().any(|argument| {
-                    argument.has_pattern() || matches!(argument.why(), Some(Why::Output(source)) if source == "ps")
+                    argument.has_pattern()
+                        || matches!(argument.why(), Some(Why::Output(source)) if source == "ps")
                 });
                 listed || targets(&arguments).iter().any(|target| matches!(*target, "-1" | "1" | "-0"))
             }
-            "fuser" => arguments.iter().any(|flag| flag.starts_with('-') && flag.contains('k') && flag.contains('m')),
+            "fuser" => {
+                arguments.iter().any(|flag| flag.starts_with('-') && flag.contains('k') && flag.contains('m'))
+            }
             "killall5" => true,
             "pkill" | "skill" | "slay" => {
-                let user = arguments.iter().any(|argument| matches!(*argument, "-u" | "-U" | "--euid" | "--uid"));
-                let patterns: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-                let any = patterns.iter().any(|pattern| matches!(**pattern, "." | ".*" | "" | "^" | "$" | ".+" | "[a-z]"));
+                let user =
+                    arguments.iter().any(|argument| matches!(*argument, "-u" | "-U" | "--euid" | "--uid"));
+                let patterns: Vec<_> =
+                    arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+                let any = patterns
+                    .iter()
+                    .any(|pattern| matches!(**pattern, "." | ".*" | "" | "^" | "$" | ".+" | "[a-z]"));
                 any || user && patterns.len() <= 1
             }
             "killall" => {
                 let user = arguments.iter().any(|argument| matches!(*argument, "-u" | "--user"));
                 user && arguments.iter().filter(|argument| !argument.starts_with('-')).count() <= 1
-                    || arguments.iter().any(|argument| matches!(*argument, "-1" | ".*")) && arguments.contains(&"-r")
+                    || arguments.iter().any(|argument| matches!(*argument, "-1" | ".*"))
+                        && arguments.contains(&"-r")
             }
-            "loginctl" => arguments.first().is_some_and(|verb| matches!(*verb, "terminate-user" | "kill-user" | "terminate-seat")),
+            "loginctl" => arguments
+                .first()
+                .is_some_and(|verb| matches!(*verb, "terminate-user" | "kill-user" | "terminate-seat")),
             _ => false,
         };
         every.then(|| {
-            Problem::deny("this ends every process, or the first one of the machine", "end what you started, by its number: `kill 4242`")
+            Problem::deny(
+                "this ends every process, or the first one of the machine",
+                "end what you started, by its number: `kill 4242`",
+            )
         })
     }
 }

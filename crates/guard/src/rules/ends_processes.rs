@@ -23,11 +23,16 @@ impl Rule for EndsProcesses {
         let lists = ["-l", "--list", "-V", "--version", "--help", "-0"].iter().any(|flag| found.has(flag));
         let by_name = match found.program.as_str() {
             "killall" | "pkill" | "xkill" | "skill" => !lists,
-            "fuser" => found.arguments.iter().any(|flag| flag.rough().starts_with('-') && flag.rough().contains('k')),
+            "fuser" => {
+                found.arguments.iter().any(|flag| flag.rough().starts_with('-') && flag.rough().contains('k'))
+            }
             _ => false,
         };
         by_name.then(|| {
-            Problem::ask(format!("`{}` ends every process that fits", found.program), "end what you started, by its number: `kill \"$pid\"`")
+            Problem::ask(
+                format!("`{}` ends every process that fits", found.program),
+                "end what you started, by its number: `kill \"$pid\"`",
+            )
         })
     }
 }

@@ -42,7 +42,10 @@ impl Rule for FillsDisk {
                     return None;
                 }
                 Some(if bounded {
-                    Problem::ask("`dd` overwrites a file with zeros or noise", "make sure that nothing in it is needed")
+                    Problem::ask(
+                        "`dd` overwrites a file with zeros or noise",
+                        "make sure that nothing in it is needed",
+                    )
                 } else {
                     Problem::deny("`dd` writes without end, until the disk is full", help)
                 })

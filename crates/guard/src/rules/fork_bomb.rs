@@ -20,7 +20,12 @@ impl Rule for ForkBomb {
     about!();
 
     fn check_whole(&self, analysis: &Analysis) -> Vec<(Span, Problem)> {
-        let problem = || Problem::deny("this starts itself again and again until no process can start", "use a loop with an end");
+        let problem = || {
+            Problem::deny(
+                "this starts itself again and again until no process can start",
+                "use a loop with an end",
+            )
+        };
         analysis.shapes.iter().map(|Shape::ForkBomb(span)| (*span, problem())).collect()
     }
 }

@@ -25,7 +25,8 @@ impl<'a> Git<'a> {
                     settings.push(found.arguments.get(at + 1)?.rough());
                     at += 2;
                 }
-                "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" | "--config-env" => at += 2,
+                "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix"
+                | "--config-env" => at += 2,
                 _ if argument.starts_with('-') => at += 1,
                 _ => break,
             }

@@ -40,7 +40,10 @@ impl Rule for GitAddEverything {
         let listed = matches!(&found.input, Stream::Known(text) if text.rough().lines().any(|line| matches!(line.trim(), "." | "*" | ":/")))
             && options.value(&["pathspec-from-file"]).is_some();
         (all || everything && !tracked || listed).then(|| {
-            Problem::deny("this stages everything in the repository unseen", "name the files: `git add src/main.rs`, or `git add -u` for tracked ones")
+            Problem::deny(
+                "this stages everything in the repository unseen",
+                "name the files: `git add src/main.rs`, or `git add -u` for tracked ones",
+            )
         })
     }
 }
@@ -49,9 +52,10 @@ fn is_everything(path: &Text, found: &Found, world: &World) -> bool {
     let text = path.rough();
     let trimmed = text.trim_end_matches('/');
     // Magic: from the top, or all but something.
-    let magic = matches!(trimmed, ":" | ":/" | ":(top)" | "**" | ":/*" | ":(glob)**" | ":(top)*" | ":(top)." | ":/.")
-        || text == ":/"
-        || [":!", ":^", ":(exclude)"].iter().any(|magic| text.starts_with(magic));
+    let magic =
+        matches!(trimmed, ":" | ":/" | ":(top)" | "**" | ":/*" | ":(glob)**" | ":(top)*" | ":(top)." | ":/.")
+            || text == ":/"
+            || [":!", ":^", ":(exclude)"].iter().any(|magic| text.starts_with(magic));
     let literal = matches!(trimmed, "." | ".." | "*" | "./*" | "./." | "*.*" | "**/*" | ".*");
     magic
         || literal

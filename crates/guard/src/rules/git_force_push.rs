@@ -33,7 +33,10 @@ impl Rule for GitForcePush {
         let plus = options.operands.iter().any(|refspec| refspec.prefix().starts_with('+'));
         let configured = git.settings.iter().any(|setting| setting.contains("push=+"));
         ((forced || plus || configured) && !dry).then(|| {
-            Problem::deny("a forced push overwrites what others have pushed", "use `git push --force-with-lease`")
+            Problem::deny(
+                "a forced push overwrites what others have pushed",
+                "use `git push --force-with-lease`",
+            )
         })
     }
 }

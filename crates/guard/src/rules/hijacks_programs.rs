@@ -28,7 +28,10 @@ impl Rule for HijacksPrograms {
         }
         found.environment.iter().find_map(|(name, value)| {
             (is_loaded_by_programs(name) && changes(name, value, found, world)).then(|| {
-                Problem::ask(format!("{name} makes other programs run something else"), "call the program that you mean by its path")
+                Problem::ask(
+                    format!("{name} makes other programs run something else"),
+                    "call the program that you mean by its path",
+                )
             })
         })
     }
@@ -41,16 +44,19 @@ fn alias(found: &Found, world: &World) -> Option<Problem> {
     let verdict = crate::judge_text(value, world);
     (verdict.decision != Decision::Allow).then(|| {
         let reason = verdict.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
-        Problem::ask(format!("`{name}` would from then on mean: {reason}"), "leave the names of programs as they are")
+        Problem::ask(
+            format!("`{name}` would from then on mean: {reason}"),
+            "leave the names of programs as they are",
+        )
     })
 }
 
 /// Variables from which programs take other programs or code.
 pub(crate) fn is_loaded_by_programs(name: &str) -> bool {
     const LOADED: [&str; 19] = [
-        "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "GIT_SSH_COMMAND",
-        "GIT_SSH", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT", "LESSOPEN",
-        "NODE_OPTIONS", "PROMPT_COMMAND", "GIT_EXEC_PATH",
+        "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV",
+        "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "PYTHONSTARTUP",
+        "PERL5OPT", "RUBYOPT", "LESSOPEN", "NODE_OPTIONS", "PROMPT_COMMAND", "GIT_EXEC_PATH",
     ];
     LOADED.contains(&name)
 }
@@ -61,8 +67,12 @@ fn changes(name: &str, value: &Text, found: &Found, world: &World) -> bool {
         // Directories that anybody could have filled.
         "PATH" => text.split(':').any(|directory| {
             let path = Text::known(directory);
-            directory == "." || !directory.is_empty() && directory.starts_with("/tmp")
-                || locate(&path, &found.cwds, world).iter().any(|path| matches!(path.place, Place::Temporary | Place::TemporaryRoot)) && directory.starts_with('/')
+            directory == "."
+                || !directory.is_empty() && directory.starts_with("/tmp")
+                || locate(&path, &found.cwds, world)
+                    .iter()
+                    .any(|path| matches!(path.place, Place::Temporary | Place::TemporaryRoot))
+                    && directory.starts_with('/')
         }),
         "ENV" => text.contains('/'),
         "NODE_OPTIONS" => text.contains("--require") || text.contains("-r ") || text.contains("--import"),

@@ -21,7 +21,10 @@ impl Rule for Opaque {
 
     fn check_whole(&self, analysis: &Analysis) -> Vec<(Span, Problem)> {
         let problem = |reason: &str| {
-            Problem::ask(format!("this cannot be judged: {reason}"), "write the command itself, with constants, in valid bash")
+            Problem::ask(
+                format!("this cannot be judged: {reason}"),
+                "write the command itself, with constants, in valid bash",
+            )
         };
         analysis.opaque.iter().map(|opaque| (opaque.span, problem(&opaque.reason))).collect()
     }

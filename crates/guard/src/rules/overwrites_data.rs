@@ -32,13 +32,21 @@ impl Rule for OverwritesData {
             "truncate" => {
                 let options = Options::parse(&found.arguments, "sr", &["size", "reference"]);
                 let size = options.value(&["s", "size"]).map(Text::rough).unwrap_or_default();
-                let grows = size.starts_with('+') || size.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) && !size.starts_with(['-', '<']);
+                let grows = size.starts_with('+')
+                    || size.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
+                        && !size.starts_with(['-', '<']);
                 let temporary = found.effects.iter().all(|effect| {
                     matches!(effect, Effect::Write { target } if matches!(target.place, Place::Temporary | Place::Harmless))
                 });
-                if grows || temporary { None } else { problem("a file is emptied or cut", "keep a copy of it first") }
+                if grows || temporary {
+                    None
+                } else {
+                    problem("a file is emptied or cut", "keep a copy of it first")
+                }
             }
-            "mv" if deletes => problem("files moved into a device are gone", "use `rm`, which says what it does"),
+            "mv" if deletes => {
+                problem("files moved into a device are gone", "use `rm`, which says what it does")
+            }
             "rsync" if deletes || mirrors(found) => problem(
                 "`rsync --delete` removes what the source does not have",
                 "look first with `--dry-run`, or leave `--delete` away",
@@ -51,6 +59,8 @@ impl Rule for OverwritesData {
 /// `rsync --delete` onto another machine.
 fn mirrors(found: &Found) -> bool {
     let flags: Vec<String> = found.arguments.iter().map(Text::rough).collect();
-    let dry = |flag: &String| flag == "--dry-run" || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('n');
+    let dry = |flag: &String| {
+        flag == "--dry-run" || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('n')
+    };
     flags.iter().any(|flag| flag.starts_with("--del")) && !flags.iter().any(dry)
 }

@@ -24,13 +24,18 @@ impl Rule for Publishes {
         let second = found.argument(1).unwrap_or_default();
         let dry = ["--dry-run", "--help", "--list", "--draft"].iter().any(|flag| found.has(flag));
         let publishes = match found.program.as_str() {
-            "npm" | "pnpm" | "yarn" | "bun" | "jsr" | "lerna" => matches!(first, "publish" | "unpublish" | "deprecate") || first == "npm" && second == "publish",
+            "npm" | "pnpm" | "yarn" | "bun" | "jsr" | "lerna" => {
+                matches!(first, "publish" | "unpublish" | "deprecate")
+                    || first == "npm" && second == "publish"
+            }
             "cargo" => matches!(first, "publish" | "yank" | "owner"),
             "twine" => first == "upload",
             "poetry" | "uv" | "flit" | "hatch" | "pdm" | "maturin" => matches!(first, "publish" | "upload"),
             "gem" => matches!(first, "push" | "yank"),
             "mvn" => found.has("deploy") || found.has("release:perform"),
-            "gradle" | "gradlew" => found.arguments.iter().any(|argument| argument.prefix().starts_with("publish")),
+            "gradle" | "gradlew" => {
+                found.arguments.iter().any(|argument| argument.prefix().starts_with("publish"))
+            }
             "dotnet" | "nuget" => first == "push" || first == "nuget" && second == "push",
             "gh" => first == "release" && matches!(second, "create" | "upload" | "edit"),
             "vsce" | "ovsx" => first == "publish",
@@ -39,7 +44,10 @@ impl Rule for Publishes {
             _ => false,
         };
         (publishes && !dry).then(|| {
-            Problem::ask(format!("`{} {first}` makes a release to the public", found.program), "make a dry run, and let a person release it")
+            Problem::ask(
+                format!("`{} {first}` makes a release to the public", found.program),
+                "make a dry run, and let a person release it",
+            )
         })
     }
 }

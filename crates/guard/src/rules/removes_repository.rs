@@ -24,18 +24,23 @@ impl Rule for RemovesRepository {
         found.effects.iter().find_map(|effect| {
             let Effect::Delete { target, recursive } = effect else { return None };
             let lock = target.path.ends_with(".lock") && !recursive;
-            let vital = !lock && ["objects", "refs", "HEAD", "logs"].iter().any(|part| {
-                target.path.ends_with(&format!(".git/{part}")) || target.path.contains(&format!(".git/{part}/"))
-            });
+            let vital = !lock
+                && ["objects", "refs", "HEAD", "logs"].iter().any(|part| {
+                    target.path.ends_with(&format!(".git/{part}"))
+                        || target.path.contains(&format!(".git/{part}/"))
+                });
             let help = "keep .git; a stale lock is one file: `rm -f .git/index.lock`";
             match target.place {
-                Place::Repository => Some(Problem::deny(format!("deletion of a repository: {}", target.path), help)),
+                Place::Repository => {
+                    Some(Problem::deny(format!("deletion of a repository: {}", target.path), help))
+                }
                 Place::InRepository if vital => {
                     Some(Problem::deny(format!("deletion of a repository's history: {}", target.path), help))
                 }
-                Place::InRepository if *recursive => {
-                    Some(Problem::ask(format!("deletion inside a repository's own files: {}", target.path), help))
-                }
+                Place::InRepository if *recursive => Some(Problem::ask(
+                    format!("deletion inside a repository's own files: {}", target.path),
+                    help,
+                )),
                 _ => None,
             }
         })

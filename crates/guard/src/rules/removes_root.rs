@@ -24,7 +24,10 @@ impl Rule for RemovesRoot {
         found.effects.iter().find_map(|effect| match effect {
             Effect::Delete { target, recursive } => deleted(target, *recursive),
             Effect::Move { target } => moved(target),
-            Effect::Write { .. } | Effect::Permissions { .. } | Effect::Execute { .. } | Effect::Connect { .. } => None,
+            Effect::Write { .. }
+            | Effect::Permissions { .. }
+            | Effect::Execute { .. }
+            | Effect::Connect { .. } => None,
         })
     }
 }
@@ -40,12 +43,17 @@ fn deleted(target: &Target, recursive: bool) -> Option<Problem> {
 
 fn moved(target: &Target) -> Option<Problem> {
     let what = match target.place {
-        Place::Root | Place::System | Place::Home | Place::OtherHome | Place::TemporaryRoot => what(target, true)?,
+        Place::Root | Place::System | Place::Home | Place::OtherHome | Place::TemporaryRoot => {
+            what(target, true)?
+        }
         Place::WorkspaceRoot => "the workspace itself",
         Place::Repository => "a repository's .git directory",
         _ => return None,
     };
-    Some(Problem::deny(format!("{what} would be moved away: {}", target.path), "move files inside the workspace only"))
+    Some(Problem::deny(
+        format!("{what} would be moved away: {}", target.path),
+        "move files inside the workspace only",
+    ))
 }
 
 fn what(target: &Target, recursive: bool) -> Option<&'static str> {

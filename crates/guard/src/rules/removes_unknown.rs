@@ -27,8 +27,10 @@ impl Rule for RemovesUnknown {
                 return None;
             }
             let reason = target.reason.clone().unwrap_or_default();
-            let help = "write the path itself, or set the variable in the same command: `d=./build; rm -rf \"$d\"`";
-            let hidden = reason == crate::text::Why::Decoded.to_string() || reason == crate::text::Why::Download.to_string();
+            let help =
+                "write the path itself, or set the variable in the same command: `d=./build; rm -rf \"$d\"`";
+            let hidden = reason == crate::text::Why::Decoded.to_string()
+                || reason == crate::text::Why::Download.to_string();
             let message = format!("deletion of {}, which is not known before it runs: {reason}", target.path);
             Some(if hidden { Problem::deny(message, help) } else { Problem::ask(message, help) })
         })

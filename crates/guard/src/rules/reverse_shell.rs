@@ -27,7 +27,9 @@ impl Rule for ReverseShell {
         let given_away = match found.program.as_str() {
             "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" => netcat(&found.arguments),
             "socat" => socat(&found.arguments),
-            "xterm" => found.has("-display") && found.arguments.iter().any(|argument| argument.rough().contains(':')),
+            "xterm" => {
+                found.has("-display") && found.arguments.iter().any(|argument| argument.rough().contains(':'))
+            }
             "ztcp" => true,
             _ => shell && found.connected,
         };
@@ -50,7 +52,10 @@ impl Rule for ReverseShell {
 }
 
 fn problem() -> Problem {
-    Problem::deny("this gives a shell to another machine", "to see whether a port is open, use `nc -zv localhost 5432`")
+    Problem::deny(
+        "this gives a shell to another machine",
+        "to see whether a port is open, use `nc -zv localhost 5432`",
+    )
 }
 
 /// Options that give a program to the connection.
@@ -63,7 +68,9 @@ fn netcat(arguments: &[Text]) -> bool {
     };
     texts.iter().enumerate().any(|(at, text)| {
         if let Some(long) = text.strip_prefix("--") {
-            return ["exec", "sh-exec", "lua-exec"].iter().any(|name| long == *name || long.starts_with(&format!("{name}=")));
+            return ["exec", "sh-exec", "lua-exec"]
+                .iter()
+                .any(|name| long == *name || long.starts_with(&format!("{name}=")));
         }
         let Some(flags) = text.strip_prefix('-') else { return false };
         let next = texts.get(at + 1).map(String::as_str).unwrap_or_default();
@@ -74,5 +81,6 @@ fn netcat(arguments: &[Text]) -> bool {
 fn socat(arguments: &[Text]) -> bool {
     let texts: Vec<String> = arguments.iter().map(|argument| argument.rough().to_uppercase()).collect();
     let begins = |words: &[&str]| texts.iter().any(|text| words.iter().any(|word| text.starts_with(word)));
-    begins(&["EXEC:", "SYSTEM:", "SHELL:"]) && begins(&["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY", "VSOCK"])
+    begins(&["EXEC:", "SYSTEM:", "SHELL:"])
+        && begins(&["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY", "VSOCK"])
 }

@@ -27,7 +27,10 @@ impl Rule for RunsDecoded {
         Some(if is_saved(found) {
             Problem::ask("a file that was just decoded would be run", "read it before it runs")
         } else {
-            Problem::deny(format!("`{}` would run decoded code unseen", found.program), "write the command itself")
+            Problem::deny(
+                format!("`{}` would run decoded code unseen", found.program),
+                "write the command itself",
+            )
         })
     }
 }

@@ -35,5 +35,8 @@ impl Rule for RunsDownload {
 
 /// Whether the code is in a file that can be read first.
 pub(super) fn is_saved(found: &Found) -> bool {
-    found.effects.iter().any(|effect| matches!(effect, Effect::Execute { target } if target.place != Place::Harmless))
+    found
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Execute { target } if target.place != Place::Harmless))
 }

@@ -23,17 +23,26 @@ impl Rule for SendsSecrets {
     about!();
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
-        let publishes = found.program == "gh" && matches!(found.argument(0), Some("gist" | "release" | "issue" | "pr"));
-        if hosts(found).is_empty() && !publishes && !matches!(found.program.as_str(), "socat" | "mail" | "sendmail") {
+        let publishes =
+            found.program == "gh" && matches!(found.argument(0), Some("gist" | "release" | "issue" | "pr"));
+        if hosts(found).is_empty()
+            && !publishes
+            && !matches!(found.program.as_str(), "socat" | "mail" | "sendmail")
+        {
             return None;
         }
-        let named = found.arguments.iter().flat_map(|argument| paths_in(argument)).any(|path| {
-            targets(&path, found, world).iter().any(|target| is_secret(target, world.home()))
-        });
+        let named =
+            found.arguments.iter().flat_map(paths_in).any(|path| {
+                targets(&path, found, world).iter().any(|target| is_secret(target, world.home()))
+            });
         // A key that is used to log in is not sent.
-        let login = matches!(found.program.as_str(), "ssh" | "sftp" | "mosh") || found.has("-i") && !found.has("-F");
+        let login =
+            matches!(found.program.as_str(), "ssh" | "sftp" | "mosh") || found.has("-i") && !found.has("-F");
         (named && !login || found.input == Stream::Secret).then(|| {
-            Problem::ask("keys, passwords or the environment would be sent to another machine", "send only what the task is about")
+            Problem::ask(
+                "keys, passwords or the environment would be sent to another machine",
+                "send only what the task is about",
+            )
         })
     }
 }

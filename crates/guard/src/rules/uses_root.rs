@@ -25,7 +25,10 @@ impl Rule for UsesRoot {
         if !shell && (!found.setting.elevated || only_looks(found)) {
             return None;
         }
-        Some(Problem::ask(format!("`{}` would run as root or another user", found.program), "run it without sudo"))
+        Some(Problem::ask(
+            format!("`{}` would run as root or another user", found.program),
+            "run it without sudo",
+        ))
     }
 }
 
@@ -37,14 +40,17 @@ fn looks(found: &Found) -> bool {
 
 fn only_looks(found: &Found) -> bool {
     const LOOKING: [&str; 38] = [
-        "ls", "cat", "head", "tail", "less", "more", "grep", "id", "whoami", "ps", "top", "df", "du", "lsblk", "blkid", "lsof", "ss",
-        "netstat", "journalctl", "dmesg", "stat", "file", "which", "find", "lscpu", "lspci", "lsusb", "free", "uptime", "uname",
-        "hostname", "true", "echo", "test", "printenv", "getent", "findmnt", "env",
+        "ls", "cat", "head", "tail", "less", "more", "grep", "id", "whoami", "ps", "top", "df", "du",
+        "lsblk", "blkid", "lsof", "ss", "netstat", "journalctl", "dmesg", "stat", "file", "which", "find",
+        "lscpu", "lspci", "lsusb", "free", "uptime", "uname", "hostname", "true", "echo", "test", "printenv",
+        "getent", "findmnt", "env",
     ];
     let first = found.argument(0).unwrap_or_default();
     found.effects.is_empty()
         && (LOOKING.contains(&found.program.as_str())
-            || found.program == "systemctl" && matches!(first, "status" | "show" | "is-active" | "list-units" | "cat" | "is-enabled")
+            || found.program == "systemctl"
+                && matches!(first, "status" | "show" | "is-active" | "list-units" | "cat" | "is-enabled")
             || found.program == "fdisk" && found.has("-l")
-            || found.program == "docker" && matches!(first, "ps" | "images" | "logs" | "inspect" | "info" | "version"))
+            || found.program == "docker"
+                && matches!(first, "ps" | "images" | "logs" | "inspect" | "info" | "version"))
 }

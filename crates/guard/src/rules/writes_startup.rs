@@ -34,14 +34,16 @@ impl Rule for WritesStartup {
 
 fn runs_later(path: &str, home: &str) -> bool {
     const AT_HOME: [&str; 17] = [
-        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv", ".zlogin",
-        ".kshrc", ".inputrc", ".vimrc", ".gitconfig", ".npmrc", ".pam_environment", ".xprofile", ".config/fish/config.fish",
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile",
+        ".zshenv", ".zlogin", ".kshrc", ".inputrc", ".vimrc", ".gitconfig", ".npmrc", ".pam_environment",
+        ".xprofile", ".config/fish/config.fish",
     ];
     const DIRECTORIES: [&str; 5] =
         [".ssh", ".config/autostart", ".config/systemd", "Library/LaunchAgents", ".config/git"];
     if let Some(rest) = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/')) {
-        let inside = |directory: &&str| rest.strip_prefix(*directory).is_some_and(|rest| rest.starts_with('/'));
-        if AT_HOME.contains(&rest) || DIRECTORIES.iter().any(|directory| inside(&directory)) && !rest.ends_with("known_hosts") {
+        let inside =
+            |directory: &&str| rest.strip_prefix(*directory).is_some_and(|rest| rest.starts_with('/'));
+        if AT_HOME.contains(&rest) || DIRECTORIES.iter().any(inside) && !rest.ends_with("known_hosts") {
             return true;
         }
     }

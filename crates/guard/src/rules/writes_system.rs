@@ -31,8 +31,9 @@ impl Rule for WritesSystem {
 }
 
 /// Places of the system where files come and go in daily work.
-const LIVELY: [&str; 9] =
-    ["/usr/local/", "/var/", "/run/", "/root/", "/dev/", "/opt/", "/Library/", "/Applications/", "/proc/self/"];
+const LIVELY: [&str; 9] = [
+    "/usr/local/", "/var/", "/run/", "/root/", "/dev/", "/opt/", "/Library/", "/Applications/", "/proc/self/",
+];
 
 fn judged(target: &Target) -> Option<Problem> {
     let help = "write into the workspace, and say what an administrator should do with it";

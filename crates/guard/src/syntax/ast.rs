@@ -58,14 +58,33 @@ pub(crate) enum Kind {
     Simple(Simple),
     Subshell(List),
     Group(List),
-    If { branches: Vec<(List, List)>, otherwise: Option<List> },
+    If {
+        branches: Vec<(List, List)>,
+        otherwise: Option<List>,
+    },
     /// `while` and `until`.
-    Loop { condition: List, body: List },
+    Loop {
+        condition: List,
+        body: List,
+    },
     /// `for` and `select`. Without words it goes over the arguments.
-    For { name: String, words: Option<Vec<Word>>, body: List },
-    ArithmeticFor { header: Word, body: List },
-    Case { subject: Word, arms: Vec<Arm> },
-    Function { name: String, body: Box<Command> },
+    For {
+        name: String,
+        words: Option<Vec<Word>>,
+        body: List,
+    },
+    ArithmeticFor {
+        header: Word,
+        body: List,
+    },
+    Case {
+        subject: Word,
+        arms: Vec<Arm>,
+    },
+    Function {
+        name: String,
+        body: Box<Command>,
+    },
     /// `(( … ))`.
     Arithmetic(Word),
     /// `[[ … ]]`: its words, operators included.
@@ -106,7 +125,6 @@ pub(crate) struct Redirect {
     pub(crate) operator: Operator,
     /// The file, the descriptor, or the text of a here-document or here-string.
     pub(crate) target: Word,
-    pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,7 +217,10 @@ pub(crate) enum Change {
     /// `${name:?word}`.
     Require(Box<Word>),
     /// `${name#pattern}` and the like: the operator and the words.
-    Edit { operator: &'static str, words: Vec<Word> },
+    Edit {
+        operator: &'static str,
+        words: Vec<Word>,
+    },
     /// `${name@P}` and the like.
     Transform(char),
 }

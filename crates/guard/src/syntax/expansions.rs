@@ -104,7 +104,7 @@ impl Cursor<'_> {
         loop {
             // It may be read again as something else, at every level, so its length counts.
             steps += 1;
-            if steps % 32 == 0 {
+            if steps.is_multiple_of(32) {
                 self.count()?;
             }
             match self.peek() {
@@ -289,7 +289,12 @@ impl Cursor<'_> {
                 Some(next) => text.push(next),
             }
         }
-        Ok(Part::Command(self.inside(&text, start, |inner| inner.script())?))
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method is of one lifetime, this is of all"
+        )]
+        let list = self.inside(&text, start, |inner| inner.script())?;
+        Ok(Part::Command(list))
     }
 }
 

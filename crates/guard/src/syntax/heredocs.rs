@@ -16,7 +16,7 @@ impl Cursor<'_> {
         self.pending.push(Pending { body: body.clone(), delimiter, quoted, strip_tabs, start });
         let span = self.span_from(start);
         let target = Word { parts: vec![Part::Document(body)], span };
-        Ok(Redirect { fd, operator: Operator::HereDocument, target, span })
+        Ok(Redirect { fd, operator: Operator::HereDocument, target })
     }
 
     /// The delimiter after removal of quotes, and whether there were any: then nothing in the body is expanded.
@@ -88,7 +88,8 @@ impl Cursor<'_> {
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
             let piece = &rest[..end];
             self.at += end;
-            let escapes = piece.trim_end_matches('\n').bytes().rev().take_while(|byte| *byte == b'\\').count();
+            let escapes =
+                piece.trim_end_matches('\n').bytes().rev().take_while(|byte| *byte == b'\\').count();
             if joined && escapes % 2 == 1 && piece.ends_with('\n') {
                 line.push_str(&piece[..piece.len() - 2]);
             } else {

@@ -9,6 +9,7 @@ mod cursor;
 mod expansions;
 mod heredocs;
 mod second;
+mod simple;
 mod words;
 
 use ast::{List, Span};

@@ -34,7 +34,11 @@ impl Second {
         let mut reports = 0;
         let mut watch = |state: &ParseState| {
             reports += 1;
-            if state.has_error() || reports > MOST_REPORTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if state.has_error() || reports > MOST_REPORTS {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut watch);
         let mut read = |at: usize, _| &text.as_bytes()[at.min(text.len())..];

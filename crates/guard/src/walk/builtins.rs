@@ -54,7 +54,7 @@ impl Walker<'_> {
                     scope.expands_aliases = has("-s");
                 }
             }
-            "set" => self.set(arguments, scope),
+            "set" => Self::set(arguments, scope),
             "shift" => {
                 if let Arguments::Known(list) = &mut scope.arguments
                     && !list.is_empty()
@@ -86,7 +86,8 @@ impl Walker<'_> {
             "printf" if arguments.first().and_then(Text::value) == Some("-v") => {
                 if let Some(target) = arguments.get(1) {
                     self.second_evaluation(target, scope);
-                    if let (Some(name), Some(text)) = (target.value(), super::output::printf(&arguments[2..])) {
+                    if let (Some(name), Some(text)) = (target.value(), super::output::printf(&arguments[2..]))
+                    {
                         scope.set(name, vec![Value::Scalar(text)]);
                     }
                 }
@@ -99,7 +100,9 @@ impl Walker<'_> {
     }
 
     fn change_directory(&mut self, arguments: &[Text], scope: &mut Scope) {
-        let operand = arguments.iter().find(|argument| !matches!(argument.value(), Some("-P" | "-L" | "-e" | "-@" | "--")));
+        let operand = arguments
+            .iter()
+            .find(|argument| !matches!(argument.value(), Some("-P" | "-L" | "-e" | "-@" | "--")));
         let Some(operand) = operand else {
             let home = self.variable("HOME", scope);
             scope.change_directory(home);
@@ -165,7 +168,10 @@ impl Walker<'_> {
 
     fn trap(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
         let action = arguments.iter().find(|argument| argument.value() != Some("--"));
-        let Some(action) = action.filter(|action| !matches!(action.value(), Some("-" | "" | "-p" | "-l"))) else { return };
+        let Some(action) = action.filter(|action| !matches!(action.value(), Some("-" | "" | "-p" | "-l")))
+        else {
+            return;
+        };
         if arguments.len() > 1 {
             let setting = call.setting.through("trap");
             self.script(action, &mut scope.clone(), &setting);
@@ -182,7 +188,7 @@ impl Walker<'_> {
         }
     }
 
-    fn set(&mut self, arguments: &[Text], scope: &mut Scope) {
+    fn set(arguments: &[Text], scope: &mut Scope) {
         let flags = arguments.iter().filter_map(Text::value);
         for flag in flags {
             if let Some(letters) = flag.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {

@@ -2,20 +2,9 @@
 //!
 //! This recognises what it knows and is blind to the rest: it finds dangers, it proves nothing harmless.
 
-use crate::options::Options;
-use crate::text::Text;
+use super::languages::Language;
+use super::tokens::{Token, tokens};
 use crate::world::World;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
-    Python,
-    Perl,
-    Ruby,
-    Node,
-    Php,
-    Awk,
-    Other,
-}
 
 /// Something that code does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,78 +19,6 @@ pub(super) enum Act {
     RunsDecoded,
 }
 
-impl Language {
-    pub(super) fn of(program: &str) -> Option<Self> {
-        let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        match stem {
-            "python" | "pypy" | "ipython" => Some(Self::Python),
-            "perl" => Some(Self::Perl),
-            "ruby" | "jruby" => Some(Self::Ruby),
-            "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => Some(Self::Node),
-            "php" => Some(Self::Php),
-            "awk" | "gawk" | "mawk" | "nawk" => Some(Self::Awk),
-            "lua" | "luajit" | "Rscript" | "osascript" | "tclsh" | "julia" | "groovy" | "scala" | "elixir" | "pwsh" => {
-                Some(Self::Other)
-            }
-            _ => None,
-        }
-    }
-
-    /// The code in the arguments.
-    pub(super) fn code(self, arguments: &[Text]) -> Vec<Text> {
-        if self == Self::Awk {
-            let options = Options::parse(arguments, "Fvfe", &["field-separator", "assign", "file", "source"]);
-            let given: Vec<Text> = options.values(&["e", "source"]).cloned().collect();
-            let file = options.value(&["f", "file"]).is_some();
-            return if given.is_empty() && !file { options.operands.into_iter().take(1).collect() } else { given };
-        }
-        let letters = match self {
-            Self::Python => "c",
-            Self::Php => "rBRE",
-            Self::Node => "ep",
-            Self::Perl | Self::Ruby | Self::Awk => "eE",
-            Self::Other => "ec",
-        };
-        let mut codes = vec![];
-        for (at, argument) in arguments.iter().enumerate() {
-            let text = argument.rough();
-            let next = || arguments.get(at + 1).cloned();
-            match text.strip_prefix("--") {
-                Some("eval" | "print" | "run" | "execute") => codes.extend(next()),
-                Some(long) => codes.extend(long.strip_prefix("eval=").map(Text::known)),
-                None if text == "eval" && at == 0 => codes.extend(next()),
-                None => {
-                    let cluster = text.strip_prefix('-').unwrap_or_default();
-                    if let Some(place) = cluster.find(|flag| letters.contains(flag))
-                        && cluster[..place].bytes().all(|byte| byte.is_ascii_alphanumeric())
-                    {
-                        // The code may be attached: `-e'…'`.
-                        let attached = &cluster[place + 1..];
-                        if attached.is_empty() || attached.len() < 3 {
-                            codes.extend(next());
-                        } else {
-                            codes.push(Text::known(attached));
-                        }
-                    }
-                }
-            }
-        }
-        codes
-    }
-
-    /// Whether it takes its code from standard input.
-    pub(super) fn reads_input(self, arguments: &[Text]) -> bool {
-        let operand = arguments.iter().find(|argument| !argument.prefix().starts_with('-') || argument.value() == Some("-"));
-        self != Self::Awk
-            && match operand {
-                Some(operand) => matches!(operand.value(), Some("-" | "/dev/stdin")),
-                None => !arguments.iter().any(|argument| {
-                    matches!(argument.value(), Some("--version" | "-V" | "-v" | "--help" | "-h" | "-m"))
-                }),
-            }
-    }
-}
-
 /// What the code does, as far as it can be seen.
 pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
     let code = with_places(code, world);
@@ -109,37 +26,69 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
     let lower = code.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let connects = has(&[
-        "socket.socket", "socket(", "create_connection(", "'socket'", "\"socket\"", "[socket ", "fsockopen", "pfsockopen", "tcpsocket", "net.connect", "net.socket", "createconnection",
-        "/inet/tcp", "io::socket", "socket;", "socket.tcp", "require(\"net\")", "require('net')", "tcpclient",
+        "socket.socket", "socket(", "create_connection(", "'socket'", "\"socket\"", "[socket ", "fsockopen",
+        "pfsockopen", "tcpsocket", "net.connect", "net.socket", "createconnection", "/inet/tcp",
+        "io::socket", "socket;", "socket.tcp", "require(\"net\")", "require('net')", "tcpclient",
     ]);
     let executes = has(&[
-        "/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "\"sh -i\"", "pty.spawn", "dup2", "getline",
-        "proc_open", "os.execute", "popen", "exec(", "system(", "system$", "[exec ", "sh -c",
+        "/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "\"sh -i\"", "pty.spawn",
+        "dup2", "getline", "proc_open", "os.execute", "popen", "exec(", "system(", "system$", "[exec ",
+        "sh -c",
     ]);
     if connects && executes {
         acts.push(Act::ReverseShell);
     }
-    if has(&["fork"]) && has(&["while", "loop", "for(;;)", "for (;;)", "until"]) && !has(&["waitpid", "wait(", "sys.argv"]) {
+    if has(&["fork"])
+        && has(&["while", "loop", "for(;;)", "for (;;)", "until"])
+        && !has(&["waitpid", "wait(", "sys.argv"])
+    {
         acts.push(Act::ForkBomb);
     }
     let runs = has(&["exec(", "eval(", "eval ", "system(", "compile(", "exec "]);
-    if runs && has(&["urlopen", "requests.get", "urllib", "http.get", "https.get", "fetch(", "open-uri", "net::http", "lwp", "file_get_contents('http", "file_get_contents(\"http"]) {
+    if runs
+        && has(&[
+            "urlopen", "requests.get", "urllib", "http.get", "https.get", "fetch(", "open-uri", "net::http",
+            "lwp", "file_get_contents('http", "file_get_contents(\"http",
+        ])
+    {
         acts.push(Act::RunsDownload);
     }
-    if runs && has(&["b64decode", "base64.decode", "base64_decode", "decode_base64", "'base64'", "\"base64\"", "atob(", "unhexlify", "fromhex", "gzinflate", "rot13", "unpack("]) {
+    if runs
+        && has(&[
+            "b64decode", "base64.decode", "base64_decode", "decode_base64", "'base64'", "\"base64\"",
+            "atob(", "unhexlify", "fromhex", "gzinflate", "rot13", "unpack(",
+        ])
+    {
         acts.push(Act::RunsDecoded);
     }
-    if has(&["iex", "invoke-expression"]) && has(&["irm", "iwr", "invoke-restmethod", "invoke-webrequest", "downloadstring"]) {
+    if has(&["iex", "invoke-expression"])
+        && has(&["irm", "iwr", "invoke-restmethod", "invoke-webrequest", "downloadstring"])
+    {
         acts.push(Act::RunsDownload);
     }
     if let Some((_, rest)) = lower.split_once("remove-item") {
-        let paths = rest.split_whitespace().filter(|word| word.starts_with(['/', '~', '.', '*'])).map(|word| word.trim_matches(['"', '\'', ';']));
-        let home = |path: &str| path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("{}{rest}", world.home()));
+        let paths = rest
+            .split_whitespace()
+            .filter(|word| word.starts_with(['/', '~', '.', '*']))
+            .map(|word| word.trim_matches(['"', '\'', ';']));
+        let home = |path: &str| {
+            path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("{}{rest}", world.home()))
+        };
         acts.extend(paths.map(|path| Act::Delete { path: home(path), recursive: rest.contains("-rec") }));
     }
     let tokens = tokens(&code, language);
-    Reader { tokens: &tokens, at: 0, variables: vec![], language, acts: &mut acts, world, depth: 0, walked: vec![], deletes: false }
-        .read();
+    Reader {
+        tokens: &tokens,
+        at: 0,
+        variables: vec![],
+        language,
+        acts: &mut acts,
+        world,
+        depth: 0,
+        walked: vec![],
+        deletes: false,
+    }
+    .read();
     acts
 }
 
@@ -149,10 +98,11 @@ fn with_places(code: &str, world: &World) -> String {
     let cwd = format!("\"{}\"", world.cwd());
     let mut code = code.to_owned();
     for expression in [
-        "os.path.expanduser('~')", "os.path.expanduser(\"~\")", "os.environ['HOME']", "os.environ[\"HOME\"]", "os.getenv('HOME')",
-        "os.getenv(\"HOME\")", "pathlib.Path.home()", "Path.home()", "process.env.HOME", "require('os').homedir()",
-        "require(\"os\").homedir()", "os.homedir()", "ENV['HOME']", "ENV[\"HOME\"]", "Dir.home", "$ENV{HOME}", "getenv('HOME')",
-        "getenv(\"HOME\")", "ENVIRON[\"HOME\"]", "homedir()",
+        "os.path.expanduser('~')", "os.path.expanduser(\"~\")", "os.environ['HOME']", "os.environ[\"HOME\"]",
+        "os.getenv('HOME')", "os.getenv(\"HOME\")", "pathlib.Path.home()", "Path.home()", "process.env.HOME",
+        "require('os').homedir()", "require(\"os\").homedir()", "os.homedir()", "ENV['HOME']",
+        "ENV[\"HOME\"]", "Dir.home", "$ENV{HOME}", "getenv('HOME')", "getenv(\"HOME\")", "ENVIRON[\"HOME\"]",
+        "homedir()",
     ] {
         code = code.replace(expression, &home);
     }
@@ -160,98 +110,6 @@ fn with_places(code: &str, world: &World) -> String {
         code = code.replace(expression, &cwd);
     }
     code
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Token {
-    Name(String),
-    Text(String),
-    /// Between backticks, where that runs a command.
-    Run(String),
-    Mark(char),
-}
-
-fn tokens(code: &str, language: Language) -> Vec<Token> {
-    let chars: Vec<char> = code.chars().collect();
-    let mut tokens = vec![];
-    let mut at = 0;
-    while at < chars.len() && tokens.len() < 20_000 {
-        let c = chars[at];
-        let slashes = matches!(language, Language::Node | Language::Php) && c == '/' && chars.get(at + 1) == Some(&'/');
-        if slashes || c == '#' && language != Language::Node {
-            while at < chars.len() && chars[at] != '\n' {
-                at += 1;
-            }
-        } else if matches!(c, '"' | '\'' | '`') {
-            let (text, end) = string(&chars, at);
-            let runs = c == '`' && language != Language::Node;
-            tokens.push(if runs { Token::Run(text) } else { Token::Text(text) });
-            at = end;
-        } else if c.is_alphabetic() || matches!(c, '_' | '$' | '@') {
-            let start = at;
-            while at < chars.len() && (chars[at].is_alphanumeric() || matches!(chars[at], '_' | '.' | '$' | ':' | '@' | '!')) {
-                at += 1;
-            }
-            let name: String = chars[start..at].iter().collect();
-            let name = name.trim_end_matches([':', '.', '!']).to_owned();
-            // Perl's and Ruby's other ways to write strings and commands.
-            if matches!(name.as_str(), "qx" | "q" | "qq") && matches!(language, Language::Perl | Language::Ruby) && at < chars.len() {
-                let (text, end) = delimited(&chars, at);
-                tokens.push(if name == "qx" { Token::Run(text) } else { Token::Text(text) });
-                at = end;
-            } else {
-                tokens.push(Token::Name(name));
-            }
-        } else if c == '%' && chars.get(at + 1) == Some(&'x') && language == Language::Ruby && at + 2 < chars.len() {
-            let (text, end) = delimited(&chars, at + 2);
-            tokens.push(Token::Run(text));
-            at = end;
-        } else {
-            if !c.is_whitespace() {
-                tokens.push(Token::Mark(c));
-            }
-            at += 1;
-        }
-    }
-    tokens
-}
-
-/// A quoted string from its opening quote: the text and where it ends.
-fn string(chars: &[char], start: usize) -> (String, usize) {
-    let quote = chars[start];
-    let triple = chars.len() >= start + 3 && chars[start + 1] == quote && chars[start + 2] == quote;
-    let width = if triple { 3 } else { 1 };
-    let mut text = String::new();
-    let mut at = start + width;
-    while at < chars.len() {
-        if chars[at..].iter().take(width).filter(|c| **c == quote).count() == width {
-            return (text, at + width);
-        }
-        if chars[at] == '\\' && at + 1 < chars.len() {
-            at += 1;
-            text.push(match chars[at] {
-                'n' => '\n',
-                't' => '\t',
-                other => other,
-            });
-        } else {
-            text.push(chars[at]);
-        }
-        at += 1;
-    }
-    (text, at)
-}
-
-fn delimited(chars: &[char], start: usize) -> (String, usize) {
-    let close = match chars[start] {
-        '(' => ')',
-        '{' => '}',
-        '[' => ']',
-        '<' => '>',
-        other => other,
-    };
-    let end = chars[start + 1..].iter().position(|c| *c == close).map_or(chars.len(), |end| start + 1 + end);
-    (chars[start + 1..end].iter().collect(), (end + 1).min(chars.len()))
 }
 
 struct Reader<'a> {
@@ -299,21 +157,32 @@ impl Reader<'_> {
                             // What stands in the parentheses may hold calls of its own.
                             self.at = from;
                         }
-                        Some(Token::Text(text)) if matches!(self.language, Language::Perl | Language::Ruby | Language::Php | Language::Other) => {
+                        Some(Token::Text(text))
+                            if matches!(
+                                self.language,
+                                Language::Perl | Language::Ruby | Language::Php | Language::Other
+                            ) =>
+                        {
                             let mut texts = vec![text.clone()];
                             let mut next = self.at + 1;
-                            while let (Some(Token::Mark(',')), Some(Token::Text(more))) = (self.tokens.get(next), self.tokens.get(next + 1)) {
+                            while let (Some(Token::Mark(',')), Some(Token::Text(more))) =
+                                (self.tokens.get(next), self.tokens.get(next + 1))
+                            {
                                 texts.push(more.clone());
                                 next += 2;
                             }
-                            let arguments: Vec<Argument> =
-                                texts.into_iter().map(|text| Argument { texts: vec![text], names: vec![] }).collect();
+                            let arguments: Vec<Argument> = texts
+                                .into_iter()
+                                .map(|text| Argument { texts: vec![text], names: vec![] })
+                                .collect();
                             self.call(&name, &arguments, None);
                         }
                         _ => {
-                            self.deletes |= matches!(name.as_str(), "unlink" | "rmtree") && self.language == Language::Perl;
+                            self.deletes |= matches!(name.as_str(), "unlink" | "rmtree")
+                                && self.language == Language::Perl;
                             if name == "kill" && self.is_aimed_at_everyone() {
-                                self.acts.push(Act::Command(["kill", "-9", "-1"].map(str::to_owned).to_vec()));
+                                self.acts
+                                    .push(Act::Command(["kill", "-9", "-1"].map(str::to_owned).to_vec()));
                             }
                         }
                     }
@@ -340,7 +209,9 @@ impl Reader<'_> {
                 }
                 Token::Text(code) if self.language == Language::Awk => {
                     let piped = self.tokens.get(self.at) == Some(&Token::Mark('|'));
-                    if piped && matches!(self.tokens.get(self.at + 1), Some(Token::Name(name)) if name == "getline") {
+                    if piped
+                        && matches!(self.tokens.get(self.at + 1), Some(Token::Name(name)) if name == "getline")
+                    {
                         self.acts.push(Act::Shell(code.clone()));
                     }
                 }
@@ -418,12 +289,14 @@ impl Reader<'_> {
         arguments
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table, one program after the other")]
     fn call(&mut self, name: &str, arguments: &[Argument], receiver: Option<&str>) {
         let last = name.rsplit(['.', ':', '$']).next().unwrap_or(name);
         let texts: Vec<String> = arguments.iter().flat_map(|argument| argument.texts.clone()).collect();
         let first = texts.first().cloned();
         let own = first.clone().or_else(|| receiver.map(str::to_owned)).map(|path| self.at_home(&path));
-        let recursive_option = arguments.iter().any(|argument| argument.names.iter().any(|name| name == "recursive"));
+        let recursive_option =
+            arguments.iter().any(|argument| argument.names.iter().any(|name| name == "recursive"));
         match last {
             "exec" | "eval" | "compile" if self.language == Language::Python => {
                 if let Some(code) = first.filter(|_| self.depth < 3) {
@@ -442,21 +315,68 @@ impl Reader<'_> {
                     .read();
                 }
             }
-            "system" | "popen" | "exec" | "execSync" | "shell_exec" | "passthru" | "getoutput" | "getstatusoutput" | "run"
-            | "call" | "check_call" | "check_output" | "Popen" | "spawn" | "spawnSync" | "execFile" | "execFileSync"
-            | "execute" | "open3" | "popen2" | "popen3" | "capture2" | "capture3" | "proc_open" | "execl" | "execlp"
-            | "execv" | "execvp" | "execve" | "spawnl" | "spawnlp" | "spawnv" | "spawnvp" | "posix_spawn" | "execa"
-            | "create_subprocess_shell" | "create_subprocess_exec" | "pcntl_exec" | "$" => self.process(last, &texts),
-            "rmtree" | "remove_tree" | "rm_rf" | "rm_r" | "rmtree!" | "removeSync" | "emptyDirSync" | "rimraf" | "rimrafSync"
-            | "remove_entry_secure" | "remove_dir" | "deleteDirectory" | "rm_f" => {
+            "system"
+            | "popen"
+            | "exec"
+            | "execSync"
+            | "shell_exec"
+            | "passthru"
+            | "getoutput"
+            | "getstatusoutput"
+            | "run"
+            | "call"
+            | "check_call"
+            | "check_output"
+            | "Popen"
+            | "spawn"
+            | "spawnSync"
+            | "execFile"
+            | "execFileSync"
+            | "execute"
+            | "open3"
+            | "popen2"
+            | "popen3"
+            | "capture2"
+            | "capture3"
+            | "proc_open"
+            | "execl"
+            | "execlp"
+            | "execv"
+            | "execvp"
+            | "execve"
+            | "spawnl"
+            | "spawnlp"
+            | "spawnv"
+            | "spawnvp"
+            | "posix_spawn"
+            | "execa"
+            | "create_subprocess_shell"
+            | "create_subprocess_exec"
+            | "pcntl_exec"
+            | "$" => self.process(last, &texts),
+            "rmtree"
+            | "remove_tree"
+            | "rm_rf"
+            | "rm_r"
+            | "rmtree!"
+            | "removeSync"
+            | "emptyDirSync"
+            | "rimraf"
+            | "rimrafSync"
+            | "remove_entry_secure"
+            | "remove_dir"
+            | "deleteDirectory"
+            | "rm_f" => {
                 self.delete(texts, own, last != "rm_f");
             }
             "rmSync" | "rm" | "rmdirSync" => self.delete(texts, own, recursive_option),
             "unlink" | "unlinkSync" | "remove" | "removedirs" | "rmdir" | "delete" => {
-                self.deletes |= texts.is_empty() && !arguments.iter().all(|argument| argument.names.is_empty());
+                self.deletes |=
+                    texts.is_empty() && !arguments.iter().all(|argument| argument.names.is_empty());
                 self.delete(texts, own, recursive_option);
             }
-            "walk" | "rglob" | "glob" | "iglob" | "iterdir" | "scandir" | "listdir" | "readdirSync" | "readdir" | "find" | "walkSync" => {
+            "walk" | "rglob" | "glob" | "iglob" | "iterdir" | "scandir" | "listdir" | "readdirSync"
+            | "readdir" | "find" | "walkSync" => {
                 self.walked.extend(own);
             }
             "extractall" | "extract" | "unpack_archive" => {
@@ -467,7 +387,8 @@ impl Reader<'_> {
             }
             "open" | "fopen" | "File.open" => {
                 let writes = texts.get(1).is_some_and(|mode| mode.contains(['w', 'a', 'x', '+', '>']));
-                let perl = self.language == Language::Perl && texts.first().is_some_and(|mode| mode.starts_with('>'));
+                let perl = self.language == Language::Perl
+                    && texts.first().is_some_and(|mode| mode.starts_with('>'));
                 if perl {
                     let path = texts.get(1).cloned().or(first).unwrap_or_default();
                     self.acts.push(Act::Write { path: path.trim_start_matches('>').trim().to_owned() });
@@ -475,8 +396,9 @@ impl Reader<'_> {
                     self.write(&path);
                 }
             }
-            "writeFileSync" | "writeFile" | "appendFileSync" | "appendFile" | "createWriteStream" | "file_put_contents" | "write"
-            | "write_text" | "write_bytes" | "binwrite" | "truncate" | "truncateSync" => {
+            "writeFileSync" | "writeFile" | "appendFileSync" | "appendFile" | "createWriteStream"
+            | "file_put_contents" | "write" | "write_text" | "write_bytes" | "binwrite" | "truncate"
+            | "truncateSync" => {
                 let receives = matches!(last, "write_text" | "write_bytes");
                 let path = if receives { receiver.map(str::to_owned) } else { first };
                 // `f.write("text")` has a text, not a path.
@@ -484,15 +406,17 @@ impl Reader<'_> {
                     self.write(&path);
                 }
             }
-            "copyfile" | "copy" | "copy2" | "copytree" | "copyFileSync" | "cp" | "cpSync" | "symlink" | "link" | "move"
-            | "rename" | "renameSync" | "replace" | "mv" => {
+            "copyfile" | "copy" | "copy2" | "copytree" | "copyFileSync" | "cp" | "cpSync" | "symlink"
+            | "link" | "move" | "rename" | "renameSync" | "replace" | "mv" => {
                 if let Some(path) = texts.get(1).filter(|path| path.starts_with(['/', '~'])) {
                     let path = path.clone();
                     self.write(&path);
                 }
             }
             "kill" => {
-                let everyone = arguments.first().is_some_and(|argument| argument.texts.is_empty() && argument.names.is_empty());
+                let everyone = arguments
+                    .first()
+                    .is_some_and(|argument| argument.texts.is_empty() && argument.names.is_empty());
                 if everyone && self.is_aimed_at_everyone() {
                     self.acts.push(Act::Command(["kill", "-9", "-1"].map(str::to_owned).to_vec()));
                 }
@@ -510,7 +434,8 @@ impl Reader<'_> {
 
     fn process(&mut self, name: &str, texts: &[String]) {
         let Some(first) = texts.first() else { return };
-        let replaces = name.starts_with("exec") && matches!(name, "execl" | "execlp" | "execv" | "execvp" | "execve")
+        let replaces = name.starts_with("exec")
+            && matches!(name, "execl" | "execlp" | "execv" | "execvp" | "execve")
             || name.starts_with("spawn") && matches!(name, "spawnl" | "spawnlp" | "spawnv" | "spawnvp");
         // They name the file and then the arguments, of which the first is the name again.
         if replaces && texts.len() > 1 {

@@ -2,10 +2,11 @@
 
 use crate::analysis::{Setting, Shape, Stream};
 use crate::scope::{Arguments, MOST_ALTERNATIVES, Scope, Value, union};
-use crate::syntax::ast::{Assigned, Command, Item, Kind, List, Part, Pipeline, Then, Word};
+use crate::syntax::ast::{Command, Item, Kind, List, Pipeline, Then, Word};
 use crate::text::{Text, Why};
 use std::rc::Rc;
 
+use super::visit::{visit, visit_in_command, visit_lists};
 use super::{Walker, output};
 
 impl Walker<'_> {
@@ -98,7 +99,9 @@ impl Walker<'_> {
             Kind::Group(list) => self.list(list, scope, setting),
             Kind::Subshell(list) => self.list(list, &mut scope.clone(), setting),
             Kind::Coprocess(command) => self.command(command, &mut scope.clone(), setting),
-            Kind::If { branches, otherwise } => self.conditional(branches, otherwise.as_ref(), scope, setting),
+            Kind::If { branches, otherwise } => {
+                self.conditional(branches, otherwise.as_ref(), scope, setting)
+            }
             Kind::Loop { condition, body } => {
                 let stream = self.list(condition, scope, setting);
                 output::followed_by(stream, self.repeated(body, scope, setting))
@@ -111,7 +114,10 @@ impl Walker<'_> {
                         Arguments::Unknown => vec![Text::unknown(Why::Argument("@".to_owned()))],
                     },
                 };
-                scope.set(name, values.into_iter().map(Value::Scalar).fold(vec![], |all, one| union(all, vec![one])));
+                scope.set(
+                    name,
+                    values.into_iter().map(Value::Scalar).fold(vec![], |all, one| union(all, vec![one])),
+                );
                 self.repeated(body, scope, setting)
             }
             Kind::ArithmeticFor { header, body } => {
@@ -135,7 +141,11 @@ impl Walker<'_> {
                 printed
             }
             Kind::Function { name, body } => {
-                let partners = scope.functions.iter().filter(|(_, other)| calls(other, name)).map(|(partner, _)| partner.as_str());
+                let partners = scope
+                    .functions
+                    .iter()
+                    .filter(|(_, other)| calls(other, name))
+                    .map(|(partner, _)| partner.as_str());
                 if [name.as_str()].into_iter().chain(partners).any(|name| multiplies(name, body)) {
                     self.shapes.push(Shape::ForkBomb(self.span));
                 }
@@ -230,11 +240,9 @@ fn is_test(item: &Item) -> bool {
     let Some(command) = item.pipeline.stages.last() else { return false };
     match &command.kind {
         Kind::Test(_) | Kind::Arithmetic(_) => true,
-        Kind::Simple(simple) => simple
-            .words
-            .first()
-            .and_then(Word::bare)
-            .is_some_and(|name| matches!(name, "[" | "test" | "false" | "grep" | "command" | "which" | "type")),
+        Kind::Simple(simple) => simple.words.first().and_then(Word::bare).is_some_and(|name| {
+            matches!(name, "[" | "test" | "false" | "grep" | "command" | "which" | "type")
+        }),
         _ => item.pipeline.negated,
     }
 }
@@ -263,7 +271,8 @@ fn assigns(list: &List) -> bool {
     visit(list, &mut |command| {
         if let Kind::Simple(simple) = &command.kind {
             let name = simple.words.first().and_then(Word::bare);
-            changes |= simple.words.is_empty() || matches!(name, Some("cd" | "pushd" | "popd" | "set" | "shift" | "read"));
+            changes |= simple.words.is_empty()
+                || matches!(name, Some("cd" | "pushd" | "popd" | "set" | "shift" | "read"));
             changes |= !simple.assignments.is_empty();
         }
     });
@@ -283,11 +292,12 @@ fn calls(command: &Command, name: &str) -> bool {
 
 /// A function that starts itself more than once, or in the background: each call makes more of them.
 fn multiplies(name: &str, body: &Command) -> bool {
-    let calls = |command: &Command| {
-        matches!(&command.kind, Kind::Simple(simple) if simple.words.first().and_then(Word::bare) == Some(name))
-    };
+    let calls = |command: &Command| matches!(&command.kind, Kind::Simple(simple) if simple.words.first().and_then(Word::bare) == Some(name));
     let list = List {
-        items: vec![Item { pipeline: Pipeline { negated: false, stages: vec![body.clone()] }, then: Then::Next }],
+        items: vec![Item {
+            pipeline: Pipeline { negated: false, stages: vec![body.clone()] },
+            then: Then::Next,
+        }],
     };
     let mut found = false;
     visit_lists(&list, &mut |list| {
@@ -305,106 +315,4 @@ pub(super) fn bomb_in(text: &str) -> bool {
     let Some((before, after)) = squeezed.split_once("(){") else { return false };
     let name = before.rsplit([';', '&', '|', '(', '{']).next().unwrap_or_default();
     !name.is_empty() && after.contains(&format!("{name}|{name}"))
-}
-
-/// Where each simple command begins.
-pub(super) fn starts(list: &List, starts: &mut Vec<usize>) {
-    visit(list, &mut |command| {
-        starts.push(command.span.start);
-        if let Kind::Simple(simple) = &command.kind {
-            starts.extend(simple.words.iter().take(1).map(|word| word.span.start));
-            starts.extend(simple.assignments.iter().map(|assignment| assignment.span.start));
-        }
-    });
-}
-
-fn visit(list: &List, seen: &mut dyn FnMut(&Command)) {
-    visit_lists(list, &mut |list| {
-        for command in list.items.iter().flat_map(|item| &item.pipeline.stages) {
-            seen(command);
-            if let Kind::Function { body, .. } | Kind::Coprocess(body) = &command.kind {
-                seen(body);
-            }
-        }
-    });
-}
-
-/// Every list in a list, in words too.
-fn visit_lists(list: &List, seen: &mut dyn FnMut(&List)) {
-    seen(list);
-    for command in list.items.iter().flat_map(|item| &item.pipeline.stages) {
-        visit_in_command(command, seen);
-    }
-}
-
-fn visit_in_command(command: &Command, seen: &mut dyn FnMut(&List)) {
-    for redirect in &command.redirects {
-        visit_in_parts(&redirect.target.parts, seen);
-    }
-    match &command.kind {
-        Kind::Simple(simple) => {
-            for assignment in &simple.assignments {
-                if let Some(subscript) = &assignment.subscript {
-                    visit_in_parts(&subscript.parts, seen);
-                }
-                match &assignment.value {
-                    Assigned::Word(word) => visit_in_parts(&word.parts, seen),
-                    Assigned::Array(words) => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
-                }
-            }
-            simple.words.iter().for_each(|word| visit_in_parts(&word.parts, seen));
-        }
-        Kind::Subshell(list) | Kind::Group(list) => visit_lists(list, seen),
-        Kind::If { branches, otherwise } => {
-            for (condition, body) in branches {
-                visit_lists(condition, seen);
-                visit_lists(body, seen);
-            }
-            otherwise.iter().for_each(|body| visit_lists(body, seen));
-        }
-        Kind::Loop { condition, body } => {
-            visit_lists(condition, seen);
-            visit_lists(body, seen);
-        }
-        Kind::For { words, body, .. } => {
-            words.iter().flatten().for_each(|word| visit_in_parts(&word.parts, seen));
-            visit_lists(body, seen);
-        }
-        Kind::ArithmeticFor { header, body } => {
-            visit_in_parts(&header.parts, seen);
-            visit_lists(body, seen);
-        }
-        Kind::Case { subject, arms } => {
-            visit_in_parts(&subject.parts, seen);
-            for arm in arms {
-                arm.patterns.iter().for_each(|word| visit_in_parts(&word.parts, seen));
-                visit_lists(&arm.body, seen);
-            }
-        }
-        Kind::Function { body, .. } | Kind::Coprocess(body) => visit_in_command(body, seen),
-        Kind::Arithmetic(word) => visit_in_parts(&word.parts, seen),
-        Kind::Test(words) => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
-    }
-}
-
-fn visit_in_parts(parts: &[Part], seen: &mut dyn FnMut(&List)) {
-    for part in parts {
-        match part {
-            Part::Bare(_) | Part::Quoted(_) => {}
-            Part::Double(inner) | Part::Arithmetic(inner) => visit_in_parts(inner, seen),
-            Part::Command(list) | Part::Process(_, list) => visit_lists(list, seen),
-            Part::Document(body) => body.get().iter().for_each(|parts| visit_in_parts(parts, seen)),
-            Part::Parameter(parameter) => {
-                use crate::syntax::ast::Change;
-                parameter.subscript.iter().for_each(|word| visit_in_parts(&word.parts, seen));
-                match &parameter.change {
-                    Change::Default(word) | Change::Assign(word) | Change::Alternative(word) | Change::Require(word) => {
-                        visit_in_parts(&word.parts, seen);
-                    }
-                    Change::Edit { words, .. } => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
-                    Change::None | Change::Length | Change::Indirect | Change::Transform(_) => {}
-                }
-            }
-        }
-    }
 }

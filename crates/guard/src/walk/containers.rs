@@ -15,7 +15,9 @@ pub(super) struct Inside {
 /// None if nothing is run in one.
 pub(super) fn inside(program: &str, arguments: &[Text]) -> Option<Inside> {
     let mut rest = arguments;
-    if rest.first().and_then(Text::value) == Some("compose") || rest.first().and_then(Text::value) == Some("container") {
+    if rest.first().and_then(Text::value) == Some("compose")
+        || rest.first().and_then(Text::value) == Some("container")
+    {
         rest = &rest[1..];
     }
     let at = rest.iter().position(|argument| matches!(argument.value(), Some("run" | "exec" | "debug")))?;
@@ -48,8 +50,8 @@ type Options = Vec<(String, Option<Text>)>;
 /// Options up to the image, and the image with what follows.
 fn options(arguments: &[Text]) -> (Options, &[Text]) {
     const ALONE: [&str; 12] = [
-        "rm", "privileged", "init", "read-only", "detach", "interactive", "tty", "publish-all", "no-healthcheck",
-        "oom-kill-disable", "no-deps", "quiet",
+        "rm", "privileged", "init", "read-only", "detach", "interactive", "tty", "publish-all",
+        "no-healthcheck", "oom-kill-disable", "no-deps", "quiet",
     ];
     let mut options = vec![];
     let mut at = 0;

@@ -7,7 +7,9 @@ use crate::scope::Scope;
 use crate::text::Text;
 
 use super::Walker;
-use super::calls::{self, Act, Language};
+use super::calls::{self, Act};
+use super::languages::Language;
+use super::redirects::Redirected;
 use super::simple::Call;
 
 impl Walker<'_> {
@@ -42,17 +44,28 @@ impl Walker<'_> {
         };
         let Stream::Known(text) = content else { return vec![] };
         let rough = text.rough();
-        let recipe = |line: &str| Some(Text::known(line.strip_prefix('\t')?.trim_start_matches(['@', '-', '+']).replace("$$", "$")));
+        let recipe = |line: &str| {
+            Some(Text::known(line.strip_prefix('\t')?.trim_start_matches(['@', '-', '+']).replace("$$", "$")))
+        };
         rough.lines().filter_map(recipe).collect()
     }
 
-    fn language(&mut self, program: &str, language: Language, arguments: &[Text], call: &Call, scope: &mut Scope) {
+    fn language(
+        &mut self,
+        program: &str,
+        language: Language,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) {
         let mut codes = language.code(arguments);
         let reads_input = codes.is_empty() && language.reads_input(arguments);
         if reads_input {
             match &call.setting.input {
                 Stream::Known(text) => codes.push(text.clone()),
-                feed @ (Stream::Downloaded | Stream::Decoded) => self.notice_feed(program, feed.clone(), call, scope),
+                feed @ (Stream::Downloaded | Stream::Decoded) => {
+                    self.notice_feed(program, feed.clone(), call, scope);
+                }
                 Stream::Nothing
                 | Stream::Names { .. }
                 | Stream::Secret
@@ -96,7 +109,14 @@ impl Walker<'_> {
     }
 
     /// A file with such content is executed.
-    pub(super) fn notice_file(&mut self, program: &str, file: &Text, feed: Stream, call: &Call, scope: &Scope) {
+    pub(super) fn notice_file(
+        &mut self,
+        program: &str,
+        file: &Text,
+        feed: Stream,
+        call: &Call,
+        scope: &Scope,
+    ) {
         let mut found = self.new_found(program, vec![file.clone()], scope, &call.setting);
         let paths = locate(file, &scope.cwds, self.world);
         found.effects = paths.into_iter().map(|path| Effect::Execute { target: path.into() }).collect();
@@ -107,18 +127,23 @@ impl Walker<'_> {
     /// Something that the code does, as a command of the shell would.
     fn act(&mut self, program: &str, act: Act, call: &Call, scope: &mut Scope) {
         let setting = call.setting.through(program);
-        let inner = Call { arguments: vec![], setting: setting.clone(), environment: vec![], redirected: Default::default() };
+        let inner = Call {
+            arguments: vec![],
+            setting: setting.clone(),
+            environment: vec![],
+            redirected: Redirected::default(),
+        };
         match act {
             Act::Shell(code) => drop(self.script(&Text::known(code), &mut scope.clone(), &setting)),
             Act::Command(words) => {
                 let arguments = words.into_iter().map(Text::known).collect();
-                self.run(Call { arguments, ..inner }, &mut scope.clone());
+                self.run(&Call { arguments, ..inner }, &mut scope.clone());
             }
             Act::Delete { path, recursive } => {
                 let flags = if recursive { "-rf" } else { "-f" };
                 let path = crate::expand::with_patterns(&Text::known(path));
                 let arguments = vec![Text::known("rm"), Text::known(flags), Text::known("--"), path];
-                self.run(Call { arguments, ..inner }, &mut scope.clone());
+                self.run(&Call { arguments, ..inner }, &mut scope.clone());
             }
             Act::Write { path } => {
                 let mut found = self.new_found(program, vec![], scope, &setting);
@@ -153,7 +178,13 @@ const CODE_OPTIONS: [(&str, &[&str]); 29] = [
     ("nix", &["-c", "--command"]),
     ("cargo", &["-s", "--shell"]),
     ("nodemon", &["--exec", "-x"]),
-    ("git", &["--exec", "-x", "--tree-filter", "--index-filter", "--env-filter", "--msg-filter", "--upload-pack", "-O"]),
+    (
+        "git",
+        &[
+            "--exec", "-x", "--tree-filter", "--index-filter", "--env-filter", "--msg-filter",
+            "--upload-pack", "-O",
+        ],
+    ),
     ("make", &["--eval"]),
     ("scp", &["-S"]),
     ("sftp", &["-S"]),
@@ -185,13 +216,21 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             let options = Options::parse(arguments, "n", &["interval"]);
             codes.push(super::output::joined(&options.operands));
         }
-        "tmux" | "screen" | "hyperfine" | "concurrently" | "byobu" => codes.extend(arguments.iter().filter(spaced).cloned()),
+        "tmux" | "screen" | "hyperfine" | "concurrently" | "byobu" => {
+            codes.extend(arguments.iter().filter(spaced).cloned());
+        }
         "sqlite3" | "psql" | "mysql" | "mariadb" | "ftp" | "sftp" => {
             let text = known_input();
-            let lines = arguments.iter().chain(text.iter()).flat_map(|text| text.rough().lines().map(str::to_owned).collect::<Vec<_>>());
+            let lines = arguments
+                .iter()
+                .chain(text.iter())
+                .flat_map(|text| text.rough().lines().map(str::to_owned).collect::<Vec<_>>());
             codes.extend(lines.filter_map(|line| {
                 let line = line.trim_start();
-                [".shell ", ".system ", "\\! ", "\\!", "system ", "!"].iter().find_map(|verb| line.strip_prefix(verb)).map(Text::known)
+                [".shell ", ".system ", "\\! ", "\\!", "system ", "!"]
+                    .iter()
+                    .find_map(|verb| line.strip_prefix(verb))
+                    .map(Text::known)
             }));
         }
         "npm" | "pnpm" | "yarn" => codes.extend(arguments.iter().filter_map(|argument| {
@@ -199,24 +238,36 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             name.starts_with("scripts.").then(|| Text::known(code))
         })),
         "ssh" | "scp" | "sftp-proxy" => codes.extend(arguments.iter().filter_map(|argument| {
-            ["ProxyCommand=", "LocalCommand=", "oProxyCommand="].iter().find_map(|option| argument.strip_prefix(option))
+            ["ProxyCommand=", "LocalCommand=", "oProxyCommand="]
+                .iter()
+                .find_map(|option| argument.strip_prefix(option))
         })),
         "at" | "batch" => codes.extend(known_input()),
-        "crontab" if arguments.iter().any(|argument| argument.value() == Some("-")) || arguments.is_empty() => {
+        "crontab"
+            if arguments.iter().any(|argument| argument.value() == Some("-")) || arguments.is_empty() =>
+        {
             codes.extend(known_input().iter().flat_map(cron_commands));
         }
         "expect" => codes.extend(arguments.iter().chain(known_input().iter()).flat_map(spawned)),
         "tar" | "bsdtar" => {
-            let actions = arguments.iter().filter_map(|argument| argument.strip_prefix("--checkpoint-action=exec="));
+            let actions =
+                arguments.iter().filter_map(|argument| argument.strip_prefix("--checkpoint-action=exec="));
             codes.extend(actions);
         }
         "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" | "ed" => {
             codes.extend(arguments.iter().flat_map(|argument| after_bang(&argument.rough())));
-            codes.extend(known_input().iter().flat_map(|text| text.rough().lines().flat_map(after_bang).collect::<Vec<_>>()));
+            codes.extend(
+                known_input()
+                    .iter()
+                    .flat_map(|text| text.rough().lines().flat_map(after_bang).collect::<Vec<_>>()),
+            );
         }
         "less" | "more" => codes.extend(arguments.iter().filter_map(|argument| argument.strip_prefix("+!"))),
         "gdb" | "lldb" => codes.extend(arguments.iter().filter_map(|argument| {
-            argument.strip_prefix("shell ").or_else(|| argument.strip_prefix("!")).or_else(|| argument.strip_prefix("platform shell "))
+            argument
+                .strip_prefix("shell ")
+                .or_else(|| argument.strip_prefix("!"))
+                .or_else(|| argument.strip_prefix("platform shell "))
         })),
         "sed" | "gsed" => codes.extend(sed_commands(arguments)),
         "git" => codes.extend(git_commands(arguments)),
@@ -319,8 +370,11 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
                 let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
                 codes.push(Text::known(code));
             }
-            let executes = ["core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "diff.external", "sequence.editor"]
-                    .contains(&key.to_lowercase().as_str());
+            let executes = [
+                "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "diff.external",
+                "sequence.editor",
+            ]
+            .contains(&key.to_lowercase().as_str());
             if executes && !matches!(value, "cat" | "less" | "true" | ":" | "vim" | "nano" | "") {
                 codes.push(Text::known(value.trim_start_matches('!')));
             }

@@ -10,49 +10,77 @@ use super::{Walker, containers, output, shells};
 
 impl Walker<'_> {
     /// What a program with these arguments comes to.
-    pub(super) fn dispatch(&mut self, program: &str, arguments: Vec<Text>, call: Call, scope: &mut Scope) -> Stream {
-        if let Some(stream) = self.builtin(program, &arguments, &call, scope) {
+    pub(super) fn dispatch(
+        &mut self,
+        program: &str,
+        arguments: Vec<Text>,
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Stream {
+        if let Some(stream) = self.builtin(program, &arguments, call, scope) {
             return stream;
         }
         if shells::SHELLS.contains(&program) {
-            return self.shell(program, &arguments, &call, scope);
+            return self.shell(program, &arguments, call, scope);
         }
-        if let Some(stream) = self.wrapper(program, &arguments, &call, scope) {
+        if let Some(stream) = self.wrapper(program, &arguments, call, scope) {
             return stream;
         }
-        if let Some(stream) = self.launcher(program, &arguments, &call, scope) {
+        if let Some(stream) = self.launcher(program, &arguments, call, scope) {
             return stream;
         }
-        self.interpreter(program, &arguments, &call, scope);
-        self.emit(program, arguments, &call, scope)
+        self.interpreter(program, &arguments, call, scope);
+        self.emit(program, arguments, call, scope)
     }
 
-    fn launcher(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+    fn launcher(
+        &mut self,
+        program: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
         match program {
             "find" | "gfind" => Some(self.find(program, arguments, call, scope)),
-            "fd" | "fdfind" => self.fd(arguments, call, scope),
+            "fd" | "fdfind" => Some(self.fd(arguments, call, scope)),
             "xargs" | "gxargs" => Some(self.xargs(arguments, call, scope)),
             "parallel" | "rush" => Some(self.parallel(arguments, call, scope)),
             "ssh" | "autossh" | "mosh" => Some(self.ssh(program, arguments, call, scope)),
             "su" | "sg" => self.su(program, arguments, call, scope),
             "bwrap" => {
                 let command = after_bubblewrap(arguments)?;
-                Some(self.run(Call { arguments: command, setting: call.setting.through(program), ..call.clone() }, scope))
+                Some(self.run(
+                    &Call { arguments: command, setting: call.setting.through(program), ..call.clone() },
+                    scope,
+                ))
             }
             "start-stop-daemon" => {
-                let at = arguments.iter().position(|word| matches!(word.value(), Some("--exec" | "-x" | "--startas" | "-a")))?;
-                let after = arguments.iter().position(|word| word.value() == Some("--")).map_or(arguments.len(), |at| at + 1);
+                let at = arguments
+                    .iter()
+                    .position(|word| matches!(word.value(), Some("--exec" | "-x" | "--startas" | "-a")))?;
+                let after = arguments
+                    .iter()
+                    .position(|word| word.value() == Some("--"))
+                    .map_or(arguments.len(), |at| at + 1);
                 let argv = [&arguments[at + 1..=at + 1], &arguments[after..]].concat();
-                Some(self.run(Call { arguments: argv, setting: call.setting.through(program), ..call.clone() }, scope))
+                Some(self.run(
+                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
+                    scope,
+                ))
             }
             "script" | "flock" => self.with_code_option(program, arguments, call, scope),
             "npx" | "bunx" | "pnpx" => self.package(program, arguments, call, scope),
             "npm" | "pnpm" | "yarn" | "bun" => {
                 let verb = arguments.first().and_then(Text::value)?;
-                let runs = matches!((program, verb), ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x"));
+                let runs = matches!(
+                    (program, verb),
+                    ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x")
+                );
                 if runs { self.package(program, &arguments[1..], call, scope) } else { None }
             }
-            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => self.container(program, arguments, call, scope),
+            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => {
+                self.container(program, arguments, call, scope)
+            }
             _ => None,
         }
     }
@@ -77,8 +105,10 @@ impl Walker<'_> {
             match word.value() {
                 Some("-delete") => {
                     ran = true;
-                    let argv = [vec![Text::known("rm"), Text::known("-rf"), Text::known("--")], targets.clone()].concat();
-                    self.run(Call { arguments: argv, setting: setting.clone(), ..call.clone() }, scope);
+                    let argv =
+                        [vec![Text::known("rm"), Text::known("-rf"), Text::known("--")], targets.clone()]
+                            .concat();
+                    self.run(&Call { arguments: argv, setting: setting.clone(), ..call.clone() }, scope);
                 }
                 Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
                     ran = true;
@@ -87,7 +117,10 @@ impl Walker<'_> {
                     let command = &expression[at..at + length];
                     at += length;
                     let argv = command.iter().flat_map(|argument| filled(argument, "{}", &targets)).collect();
-                    self.run(Call { arguments: argv, setting: setting.clone(), ..call.clone() }, &mut scope.clone());
+                    self.run(
+                        &Call { arguments: argv, setting: setting.clone(), ..call.clone() },
+                        &mut scope.clone(),
+                    );
                 }
                 _ => {}
             }
@@ -96,12 +129,18 @@ impl Walker<'_> {
         if ran { stream } else { Stream::Names { directories: targets, all: choice == Choice::All } }
     }
 
-    fn fd(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
-        let runs = |argument: &Text| matches!(argument.value(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+    fn fd(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+        let runs =
+            |argument: &Text| matches!(argument.value(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
         let at = arguments.iter().position(runs);
         let before = &arguments[..at.unwrap_or(arguments.len())];
-        let options = Options::parse(before, "etdEjcSo", &["extension", "type", "max-depth", "exclude", "changed-within", "size"]);
-        let pattern = options.operands.first().is_some_and(|pattern| !matches!(pattern.value(), Some("." | "" | ".*")));
+        let options = Options::parse(
+            before,
+            "etdEjcSo",
+            &["extension", "type", "max-depth", "exclude", "changed-within", "size"],
+        );
+        let pattern =
+            options.operands.first().is_some_and(|pattern| !matches!(pattern.value(), Some("." | "" | ".*")));
         let narrowed = options.has(&["e", "extension", "S", "size", "changed-within", "changed-before"]);
         let choice = if pattern || narrowed { Choice::Some } else { Choice::All };
         let mut roots: Vec<Text> = options.operands.iter().skip(1).cloned().collect();
@@ -110,14 +149,15 @@ impl Walker<'_> {
         }
         let targets: Vec<Text> = roots.iter().map(|root| chosen(root, &choice)).collect();
         let Some(at) = at else {
-            return Some(Stream::Names { directories: targets, all: choice == Choice::All });
+            return Stream::Names { directories: targets, all: choice == Choice::All };
         };
         let command = &arguments[at + 1..];
-        let mut argv: Vec<Text> = command.iter().flat_map(|argument| filled(argument, "{}", &targets)).collect();
+        let mut argv: Vec<Text> =
+            command.iter().flat_map(|argument| filled(argument, "{}", &targets)).collect();
         if !command.iter().any(|argument| argument.rough().contains("{}")) {
             argv.extend(targets);
         }
-        Some(self.run(Call { arguments: argv, setting: call.setting.through("fd"), ..call.clone() }, scope))
+        self.run(&Call { arguments: argv, setting: call.setting.through("fd"), ..call.clone() }, scope)
     }
 
     fn xargs(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
@@ -142,7 +182,8 @@ impl Walker<'_> {
                     input = arguments.get(at).map_or(Stream::Nothing, |file| self.content(file, scope));
                     at += 1;
                 }
-                "n" | "P" | "L" | "s" | "d" | "E" | "-max-args" | "-max-procs" | "-delimiter" | "-arg-file" => at += 1,
+                "n" | "P" | "L" | "s" | "d" | "E" | "-max-args" | "-max-procs" | "-delimiter"
+                | "-arg-file" => at += 1,
                 _ => replace = flags.strip_prefix('I').map(str::to_owned).or(replace),
             }
         }
@@ -156,18 +197,20 @@ impl Walker<'_> {
             None => [command, words].concat(),
         };
         let setting = Setting { input: Stream::Nothing, ..call.setting.through("xargs") };
-        self.run(Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone())
+        self.run(&Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone())
     }
 
     /// GNU parallel: the command is a piece of script.
     fn parallel(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
-        let at = arguments.iter().position(|argument| matches!(argument.value(), Some(":::" | ":::+" | "::::")));
+        let at =
+            arguments.iter().position(|argument| matches!(argument.value(), Some(":::" | ":::+" | "::::")));
         let (command, values) = arguments.split_at(at.unwrap_or(arguments.len()));
         let values = match values.split_first() {
             Some((mark, values)) if mark.value() != Some("::::") => values.to_vec(),
             _ => output::words(&call.setting.input),
         };
-        let start = command.iter().position(|argument| !argument.prefix().starts_with('-')).unwrap_or(command.len());
+        let start =
+            command.iter().position(|argument| !argument.prefix().starts_with('-')).unwrap_or(command.len());
         let mut code = Text::default();
         for argument in &command[start..] {
             for filled in filled(argument, "{}", &values) {
@@ -188,7 +231,9 @@ impl Walker<'_> {
     fn ssh(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
         const WITH_VALUE: &str = "BbcDEeFIiJLlmOopQRSWw";
         let mut at = 0;
-        while let Some(flags) = arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned)) {
+        while let Some(flags) =
+            arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned))
+        {
             let value = flags.find(|flag| WITH_VALUE.contains(flag));
             at += if value.is_some_and(|value| value + 1 == flags.len()) { 2 } else { 1 };
         }
@@ -200,7 +245,8 @@ impl Walker<'_> {
         }
         let mut inner = scope.clone();
         inner.cwds = vec![Text::known(self.world.home())];
-        let setting = Setting { machine: Machine::Remote, input: Stream::Nothing, ..call.setting.through(program) };
+        let setting =
+            Setting { machine: Machine::Remote, input: Stream::Nothing, ..call.setting.through(program) };
         if !rest.is_empty() {
             self.script(&code, &mut inner, &setting);
         } else if let Stream::Known(script) = &call.setting.input {
@@ -212,7 +258,8 @@ impl Walker<'_> {
 
     fn su(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
         let is_code = |argument: &Text| {
-            matches!(argument.value(), Some("--command")) || argument.value().is_some_and(|text| is_cluster(text, 'c'))
+            matches!(argument.value(), Some("--command"))
+                || argument.value().is_some_and(|text| is_cluster(text, 'c'))
         };
         let mut setting = Setting { elevated: true, ..call.setting.through(program) };
         let Some(at) = arguments.iter().position(is_code) else {
@@ -224,9 +271,17 @@ impl Walker<'_> {
     }
 
     /// `script -c CODE FILE`, `flock FILE -c CODE`, `flock FILE command…`.
-    fn with_code_option(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+    fn with_code_option(
+        &mut self,
+        program: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
         let setting = call.setting.through(program);
-        let is_code = |argument: &Text| argument.value().is_some_and(|text| text == "--command" || is_cluster(text, 'c'));
+        let is_code = |argument: &Text| {
+            argument.value().is_some_and(|text| text == "--command" || is_cluster(text, 'c'))
+        };
         if let Some(at) = arguments.iter().position(is_code) {
             return Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting));
         }
@@ -234,22 +289,32 @@ impl Walker<'_> {
             return None;
         }
         let mut at = 0;
-        while let Some(flags) = arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned)) {
+        while let Some(flags) =
+            arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned))
+        {
             at += if flags.ends_with(['w', 'E']) { 2 } else { 1 };
         }
         let argv = arguments.get(at + 1..).filter(|rest| !rest.is_empty())?.to_vec();
-        Some(self.run(Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()))
+        Some(self.run(&Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()))
     }
 
     /// `npx PACKAGE arguments…`.
-    fn package(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+    fn package(
+        &mut self,
+        program: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
         let setting = call.setting.through(program);
         let mut at = 0;
         while let Some(text) = arguments.get(at).map(Text::rough).filter(|text| text.starts_with('-')) {
             at += 1;
             match text.as_str() {
                 "--" => break,
-                "-c" | "--call" => return Some(self.script(arguments.get(at)?, &mut scope.clone(), &setting)),
+                "-c" | "--call" => {
+                    return Some(self.script(arguments.get(at)?, &mut scope.clone(), &setting));
+                }
                 "-p" | "--package" => at += 1,
                 _ => {}
             }
@@ -260,17 +325,24 @@ impl Walker<'_> {
         if let Some(end) = name.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at) {
             argv[0] = Text::known(&name[..end]);
         }
-        Some(self.run(Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()))
+        Some(self.run(&Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()))
     }
 
-    fn container(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+    fn container(
+        &mut self,
+        program: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
         let inside = containers::inside(program, arguments)?;
         let mut setting = call.setting.through(program);
         setting.machine = inside.machine;
-        setting.mounts = inside.mounts.into_iter().map(|(host, there)| (absolute(&host, scope), there)).collect();
+        setting.mounts =
+            inside.mounts.into_iter().map(|(host, there)| (absolute(&host, scope), there)).collect();
         let mut inner = scope.clone();
         inner.cwds = vec![Text::known(inside.cwd)];
-        self.run(Call { arguments: inside.command, setting, ..call.clone() }, &mut inner);
+        self.run(&Call { arguments: inside.command, setting, ..call.clone() }, &mut inner);
         Some(self.emit(program, arguments.to_vec(), call, scope))
     }
 }
@@ -281,10 +353,11 @@ fn after_bubblewrap(arguments: &[Text]) -> Option<Vec<Text>> {
     while let Some(option) = arguments.get(at).map(Text::rough).filter(|word| word.starts_with("--")) {
         at += match option.as_str() {
             "--" => 1,
-            "--bind" | "--ro-bind" | "--dev-bind" | "--bind-try" | "--ro-bind-try" | "--dev-bind-try" | "--symlink" | "--setenv"
-            | "--chmod" | "--file" | "--bind-data" | "--ro-bind-data" => 3,
-            "--dev" | "--proc" | "--tmpfs" | "--dir" | "--chdir" | "--uid" | "--gid" | "--unsetenv" | "--hostname" | "--mqueue"
-            | "--remount-ro" | "--cap-add" | "--cap-drop" | "--seccomp" | "--args" | "--lock-file" | "--sync-fd" => 2,
+            "--bind" | "--ro-bind" | "--dev-bind" | "--bind-try" | "--ro-bind-try" | "--dev-bind-try"
+            | "--symlink" | "--setenv" | "--chmod" | "--file" | "--bind-data" | "--ro-bind-data" => 3,
+            "--dev" | "--proc" | "--tmpfs" | "--dir" | "--chdir" | "--uid" | "--gid" | "--unsetenv"
+            | "--hostname" | "--mqueue" | "--remount-ro" | "--cap-add" | "--cap-drop" | "--seccomp"
+            | "--args" | "--lock-file" | "--sync-fd" => 2,
             _ => 1,
         };
         if option == "--" {
@@ -307,7 +380,9 @@ fn absolute(path: &Text, scope: &Scope) -> Text {
 /// Whether a cluster of short options ends in this one.
 fn is_cluster(text: &str, flag: char) -> bool {
     text.strip_prefix('-').is_some_and(|flags| {
-        !flags.starts_with('-') && flags.ends_with(flag) && flags.bytes().all(|byte| byte.is_ascii_alphabetic())
+        !flags.starts_with('-')
+            && flags.ends_with(flag)
+            && flags.bytes().all(|byte| byte.is_ascii_alphabetic())
     })
 }
 
@@ -321,8 +396,9 @@ enum Choice {
 
 fn choice(expression: &[Text]) -> Choice {
     const FILTERS: [&str; 22] = [
-        "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin",
-        "-size", "-newer", "-empty", "-user", "-group", "-perm", "-inum", "-links", "-samefile", "-nouser", "-lname",
+        "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-atime", "-amin", "-ctime",
+        "-cmin", "-size", "-newer", "-empty", "-user", "-group", "-perm", "-inum", "-links", "-samefile",
+        "-nouser", "-lname",
     ];
     let mut negated = false;
     let mut choice = Choice::All;
@@ -339,7 +415,10 @@ fn choice(expression: &[Text]) -> Choice {
                     choice = Choice::Named(pattern);
                 }
             }
-            _ if !negated && (FILTERS.contains(&text) || text.starts_with("-newer")) && choice == Choice::All => {
+            _ if !negated
+                && (FILTERS.contains(&text) || text.starts_with("-newer"))
+                && choice == Choice::All =>
+            {
                 choice = Choice::Some;
             }
             _ => {}

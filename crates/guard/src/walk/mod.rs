@@ -4,12 +4,17 @@ mod builtins;
 mod calls;
 mod compound;
 mod containers;
+mod filters;
 mod interpreters;
+mod languages;
 mod launchers;
 mod output;
 mod redirects;
 mod shells;
 mod simple;
+mod sources;
+mod tokens;
+mod visit;
 mod wrappers;
 
 pub(crate) use redirects::is_secret;
@@ -59,7 +64,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
     match syntax::parse(command, Origin::Command) {
         Ok(list) => {
             let mut starts = vec![];
-            compound::starts(&list, &mut starts);
+            visit::starts(&list, &mut starts);
             starts.sort_unstable();
             if let Some(span) = Second::new().objection(command, &starts) {
                 let reason = "two parsers disagree on whether a command begins here".to_owned();
@@ -69,10 +74,12 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
             walker.list(&list, &mut scope, &Setting::default());
         }
         Err(unreadable) => {
-            let at = command.floor_char_boundary(unreadable.at.min(command.len()));
+            let at = boundary(command, unreadable.at);
             let span = Span { start: at, end: command.len() };
             walker.shapes.extend(compound::bomb_in(command).then_some(Shape::ForkBomb(whole)));
-            walker.opaque.push(Opaque { reason: format!("this is not bash that can be read: {unreadable}"), span });
+            walker
+                .opaque
+                .push(Opaque { reason: format!("this is not bash that can be read: {unreadable}"), span });
         }
     }
     // Last, because it holds whatever was forgiven on the way.
@@ -80,7 +87,12 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         walker.opaque.push(Opaque { reason: "it does too much to be followed".to_owned(), span: whole });
     }
     walker.opaque.dedup();
-    Analysis { command: command.to_owned(), commands: walker.commands, opaque: walker.opaque, shapes: walker.shapes }
+    Analysis {
+        command: command.to_owned(),
+        commands: walker.commands,
+        opaque: walker.opaque,
+        shapes: walker.shapes,
+    }
 }
 
 impl Walker<'_> {
@@ -177,6 +189,11 @@ impl Walker<'_> {
         scope.write_file(&name, as_file(stream));
         name
     }
+}
+
+/// The last boundary of a character that is not after this.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn one(piece: &Piece) -> Text {

@@ -32,7 +32,12 @@ impl Redirected {
 }
 
 impl Walker<'_> {
-    pub(super) fn redirects(&mut self, redirects: &[Redirect], scope: &mut Scope, setting: &Setting) -> Redirected {
+    pub(super) fn redirects(
+        &mut self,
+        redirects: &[Redirect],
+        scope: &mut Scope,
+        setting: &Setting,
+    ) -> Redirected {
         let mut result = Redirected { input: setting.input.clone(), ..Redirected::default() };
         for redirect in redirects {
             let mut values = self.values(&redirect.target, scope);
@@ -48,7 +53,8 @@ impl Walker<'_> {
                     continue;
                 }
                 Operator::Duplicate => {
-                    let joins = scope.connected && values.iter().any(|text| text.value().is_some_and(|fd| fd != "1" && fd != "2"));
+                    let joins = scope.connected
+                        && values.iter().any(|text| text.value().is_some_and(|fd| fd != "1" && fd != "2"));
                     result.connected |= joins;
                     if joins && redirect.fd.is_none_or(|fd| fd == 0) {
                         result.input = Stream::Downloaded;
@@ -96,7 +102,8 @@ impl Walker<'_> {
             return;
         }
         if redirect.fd.is_none_or(|fd| fd == 1) {
-            let names = paths.iter().filter(|path| !path.name.ends_with("/stderr")).map(|path| path.name.clone());
+            let names =
+                paths.iter().filter(|path| !path.name.ends_with("/stderr")).map(|path| path.name.clone());
             result.output = Some(names.collect());
         }
         result.effects.extend(targets.into_iter().map(|target| Effect::Write { target }));
@@ -115,7 +122,9 @@ impl Walker<'_> {
                 None => {}
             }
         }
-        let program = name.value().filter(|name| ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"].iter().any(|place| name.starts_with(place)));
+        let program = name.value().filter(|name| {
+            ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"].iter().any(|place| name.starts_with(place))
+        });
         if let Some(base) = program.and_then(|name| name.rsplit('/').next()) {
             return Stream::Program(base.to_owned());
         }
@@ -145,12 +154,14 @@ fn network_device(path: &str) -> Option<String> {
 /// Keys and passwords, by their usual names.
 pub(crate) fn is_secret(target: &Target, home: &str) -> bool {
     const FILES: [&str; 12] = [
-        ".ssh", ".aws", ".gnupg", ".netrc", ".kube", ".docker/config.json", ".config/gh", ".npmrc", ".pypirc",
-        ".git-credentials", ".config/gcloud", ".password-store",
+        ".ssh", ".aws", ".gnupg", ".netrc", ".kube", ".docker/config.json", ".config/gh", ".npmrc",
+        ".pypirc", ".git-credentials", ".config/gcloud", ".password-store",
     ];
     let path = target.path.as_str();
     let at_home = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| {
-        FILES.iter().any(|file| rest.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        FILES
+            .iter()
+            .any(|file| rest.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     });
     let public = path.ends_with(".pub") || path.ends_with("known_hosts");
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -8,13 +8,22 @@ use crate::text::{Piece, Text, Why};
 use super::Walker;
 use super::simple::Call;
 
-pub(crate) const SHELLS: [&str; 10] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh"];
+pub(crate) const SHELLS: [&str; 10] =
+    ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh"];
 
 /// What the arguments of a shell ask for.
 enum Script {
-    Code { code: Text, arguments: Vec<Text> },
-    File { file: Text, arguments: Vec<Text> },
-    Input { arguments: Vec<Text> },
+    Code {
+        code: Text,
+        arguments: Vec<Text>,
+    },
+    File {
+        file: Text,
+        arguments: Vec<Text>,
+    },
+    Input {
+        arguments: Vec<Text>,
+    },
     /// It only prints its version or the like.
     Nothing,
 }
@@ -75,21 +84,31 @@ impl Walker<'_> {
                     feed @ (Stream::Downloaded | Stream::Decoded) => {
                         self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed))
                     }
-                    Stream::Names { .. } | Stream::Secret => self.fed_by("a list", name, arguments, call, scope),
+                    Stream::Names { .. } | Stream::Secret => {
+                        self.fed_by("a list", name, arguments, call, scope)
+                    }
                     Stream::Unknown(program) => self.fed_by(&program, name, arguments, call, scope),
                 }
             }
         }
     }
 
-    fn fed_by(&mut self, program: &str, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
+    fn fed_by(
+        &mut self,
+        program: &str,
+        name: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Stream {
         self.give_up(format!("`{name}` runs commands that it reads from {program}"));
         self.emit(name, arguments.to_vec(), call, scope)
     }
 
     /// Whether a file is one that the script has downloaded or decoded.
     pub(super) fn feed_from(&self, file: &Text, scope: &Scope) -> Option<Stream> {
-        let known = locate(file, &scope.cwds, self.world).into_iter().any(|path| scope.file(&path.name).is_some());
+        let known =
+            locate(file, &scope.cwds, self.world).into_iter().any(|path| scope.file(&path.name).is_some());
         match self.content(file, scope) {
             feed @ (Stream::Downloaded | Stream::Decoded) if known => Some(feed),
             _ => None,
@@ -120,9 +139,13 @@ fn script_of(arguments: &[Text]) -> Script {
     }
     let rest = rest.as_slice();
     match rest.split_first() {
-        Some((first, arguments)) if code => Script::Code { code: first.clone(), arguments: arguments.to_vec() },
+        Some((first, arguments)) if code => {
+            Script::Code { code: first.clone(), arguments: arguments.to_vec() }
+        }
         Some((first, arguments)) if !input && first.value() != Some("-") => match first.value() {
-            Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => Script::Input { arguments: arguments.to_vec() },
+            Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => {
+                Script::Input { arguments: arguments.to_vec() }
+            }
             _ => Script::File { file: first.clone(), arguments: arguments.to_vec() },
         },
         _ => Script::Input { arguments: rest.to_vec() },

@@ -61,7 +61,7 @@ impl Walker<'_> {
                 environment: environment.clone(),
                 redirected: redirected.clone(),
             };
-            printed = output::followed_by(printed, self.run(call, scope));
+            printed = output::followed_by(printed, self.run(&call, scope));
         }
         // Variables before a command are the command's alone.
         if !declares {
@@ -80,7 +80,9 @@ impl Walker<'_> {
             self.arithmetic(&subscript.parts, scope);
         }
         let name = assignment.name.as_str();
-        if let ("BASH_CMDS", Some(subscript), Assigned::Word(word)) = (name, &assignment.subscript, &assignment.value) {
+        if let ("BASH_CMDS", Some(subscript), Assigned::Word(word)) =
+            (name, &assignment.subscript, &assignment.value)
+        {
             let path = self.values(word, scope).pop().unwrap_or_default().rough();
             let base = path.rsplit('/').next().unwrap_or_default().to_owned();
             let key = self.values(subscript, scope).pop().unwrap_or_default().rough();
@@ -107,7 +109,7 @@ impl Walker<'_> {
     }
 
     /// Runs what the arguments say: the first of them is the name.
-    pub(super) fn run(&mut self, call: Call, scope: &mut Scope) -> Stream {
+    pub(super) fn run(&mut self, call: &Call, scope: &mut Scope) -> Stream {
         if !self.step() {
             return Stream::Nothing;
         }
@@ -136,7 +138,7 @@ impl Walker<'_> {
                 return self.script(&code, scope, &setting);
             }
             if let Some(body) = scope.functions.get(name).cloned() {
-                return self.call_function(name, &body, arguments.to_vec(), scope, &call);
+                return self.call_function(name, &body, arguments.to_vec(), scope, call);
             }
         }
         let Some(program) = self.program(name, scope) else {
@@ -149,7 +151,7 @@ impl Walker<'_> {
         };
         if name.rough().contains('/') {
             if let Some(feed) = self.feed_from(name, scope) {
-                self.notice_file(&program, name, feed, &call, scope);
+                self.notice_file(&program, name, feed, call, scope);
             }
             if let Stream::Known(code) = self.content(name, scope) {
                 let mut inner = scope.clone();
@@ -220,7 +222,13 @@ impl Walker<'_> {
         NOTABLE.iter().find(|program| matches(last, program)).map(|program| (*program).to_owned())
     }
 
-    pub(super) fn new_found(&self, program: &str, arguments: Vec<Text>, scope: &Scope, setting: &Setting) -> Found {
+    pub(super) fn new_found(
+        &self,
+        program: &str,
+        arguments: Vec<Text>,
+        scope: &Scope,
+        setting: &Setting,
+    ) -> Found {
         Found {
             program: program.to_owned(),
             arguments,
@@ -237,7 +245,13 @@ impl Walker<'_> {
     }
 
     /// Writes down a program that is not taken apart further, and tells what it prints.
-    pub(super) fn emit(&mut self, program: &str, arguments: Vec<Text>, call: &Call, scope: &mut Scope) -> Stream {
+    pub(super) fn emit(
+        &mut self,
+        program: &str,
+        arguments: Vec<Text>,
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Stream {
         self.emit_fed(program, arguments, call, scope, None)
     }
 
@@ -266,8 +280,19 @@ impl Walker<'_> {
     fn run_environment(&mut self, environment: &[(String, Text)], scope: &mut Scope, setting: &Setting) {
         for (name, value) in environment {
             match name.as_str() {
-                "PROMPT_COMMAND" | "GIT_SSH_COMMAND" | "GIT_PAGER" | "PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR"
-                | "GIT_SEQUENCE_EDITOR" | "GIT_EXTERNAL_DIFF" | "LESSOPEN" | "BROWSER" | "GIT_PROXY_COMMAND" => {
+                "PROMPT_COMMAND"
+                | "GIT_SSH_COMMAND"
+                | "GIT_PAGER"
+                | "PAGER"
+                | "MANPAGER"
+                | "EDITOR"
+                | "VISUAL"
+                | "GIT_EDITOR"
+                | "GIT_SEQUENCE_EDITOR"
+                | "GIT_EXTERNAL_DIFF"
+                | "LESSOPEN"
+                | "BROWSER"
+                | "GIT_PROXY_COMMAND" => {
                     let setting = Setting { input: Stream::Nothing, ..setting.through(name) };
                     self.script(value, &mut scope.clone(), &setting);
                 }
@@ -337,8 +362,9 @@ fn without_classes(pattern: &str) -> String {
 
 /// Programs that a pattern is taken for, the worst first.
 const NOTABLE: [&str; 36] = [
-    "rm", "dd", "mkfs", "mkfs.ext4", "mkfs.xfs", "wipefs", "fdisk", "killall", "unlink", "shred", "bash", "sh", "sudo", "su", "chmod", "chown", "mv", "cp", "tee", "nc", "ncat", "wget",
-    "curl", "kill", "python3", "perl", "ruby", "node", "find", "xargs", "git", "cat", "ls", "echo", "env", "ssh",
+    "rm", "dd", "mkfs", "mkfs.ext4", "mkfs.xfs", "wipefs", "fdisk", "killall", "unlink", "shred", "bash",
+    "sh", "sudo", "su", "chmod", "chown", "mv", "cp", "tee", "nc", "ncat", "wget", "curl", "kill", "python3",
+    "perl", "ruby", "node", "find", "xargs", "git", "cat", "ls", "echo", "env", "ssh",
 ];
 
 impl Setting {

@@ -8,6 +8,9 @@ use crate::text::Text;
 use super::Walker;
 use super::simple::Call;
 
+/// Variables and their values.
+type Environment = Vec<(String, Text)>;
+
 /// How to find the command in the arguments of a wrapper.
 struct Wrapper {
     names: &'static [&'static str],
@@ -42,7 +45,14 @@ const WRAPPERS: &[Wrapper] = &[
         sets: true,
         elevates: true,
     },
-    Wrapper { names: &["doas", "pkexec"], short: "uC", long: &["user"], skip: 0, sets: false, elevates: true },
+    Wrapper {
+        names: &["doas", "pkexec"],
+        short: "uC",
+        long: &["user"],
+        skip: 0,
+        sets: false,
+        elevates: true,
+    },
     Wrapper { names: &["env"], short: "uC", long: &["unset", "chdir"], skip: 0, sets: true, elevates: false },
     Wrapper {
         names: &["timeout", "gtimeout"],
@@ -69,7 +79,14 @@ const WRAPPERS: &[Wrapper] = &[
         sets: false,
         elevates: false,
     },
-    Wrapper { names: &["time"], short: "fo", long: &["format", "output"], skip: 0, sets: false, elevates: false },
+    Wrapper {
+        names: &["time"],
+        short: "fo",
+        long: &["format", "output"],
+        skip: 0,
+        sets: false,
+        elevates: false,
+    },
     Wrapper {
         names: &["strace", "ltrace"],
         short: "oeEpPsuISaXObn",
@@ -89,12 +106,21 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         names: &["systemd-run"],
         short: "pMuHtE",
-        long: &["unit", "property", "description", "slice", "uid", "gid", "setenv", "on-active", "on-calendar"],
+        long: &[
+            "unit", "property", "description", "slice", "uid", "gid", "setenv", "on-active", "on-calendar",
+        ],
         skip: 0,
         sets: false,
         elevates: false,
     },
-    Wrapper { names: &["cross-env", "cross-env-shell"], short: "", long: &[], skip: 0, sets: true, elevates: false },
+    Wrapper {
+        names: &["cross-env", "cross-env-shell"],
+        short: "",
+        long: &[],
+        skip: 0,
+        sets: true,
+        elevates: false,
+    },
     Wrapper {
         names: &["op", "aws-vault", "doppler", "infisical", "dotenvx", "chamber"],
         short: "",
@@ -111,8 +137,14 @@ const WRAPPERS: &[Wrapper] = &[
         sets: false,
         elevates: true,
     },
-    plain(&["nohup", "setsid", "builtin", "unbuffer", "chronic", "busybox", "toybox", "noglob", "nocorrect"], ""),
-    plain(&["command", "exec", "catchsegv", "eatmydata", "fakeroot", "dbus-run-session", "torsocks", "shx"], "a"),
+    plain(
+        &["nohup", "setsid", "builtin", "unbuffer", "chronic", "busybox", "toybox", "noglob", "nocorrect"],
+        "",
+    ),
+    plain(
+        &["command", "exec", "catchsegv", "eatmydata", "fakeroot", "dbus-run-session", "torsocks", "shx"],
+        "a",
+    ),
     plain(&["caffeinate"], "tw"),
     plain(&["xvfb-run"], "nefpsw"),
     plain(&["proxychains", "proxychains4"], "f"),
@@ -144,16 +176,26 @@ const RUNNERS: [(&str, &str); 12] = [
 
 impl Walker<'_> {
     /// None if it is no wrapper, or is not used as one.
-    pub(super) fn wrapper(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
+    pub(super) fn wrapper(
+        &mut self,
+        name: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
         if RUNNERS.iter().any(|(program, _)| *program == name) {
             return self.runner(name, arguments, call, scope);
         }
         let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))?;
         // These only tell about a command.
-        let asks = |flags: &[&str]| arguments.first().and_then(Text::value).is_some_and(|first| flags.contains(&first));
+        let asks = |flags: &[&str]| {
+            arguments.first().and_then(Text::value).is_some_and(|first| flags.contains(&first))
+        };
         match name {
             "command" if asks(&["-v", "-V", "-pv"]) => return None,
-            "sudo" if asks(&["-l", "-v", "-k", "-K", "-V", "--list", "--version", "-h", "--help"]) => return None,
+            "sudo" if asks(&["-l", "-v", "-k", "-K", "-V", "--list", "--version", "-h", "--help"]) => {
+                return None;
+            }
             "direnv" if !asks(&["exec"]) => return None,
             "op" | "doppler" | "infisical" | "dotenvx" if !asks(&["run"]) => return None,
             "aws-vault" | "chamber" if !asks(&["exec"]) => return None,
@@ -162,7 +204,7 @@ impl Walker<'_> {
         if name == "sudo" && asks(&["-e", "--edit"]) {
             let setting = Setting { elevated: true, ..call.setting.through(name) };
             let argv = [vec![Text::known("sudoedit")], arguments[1..].to_vec()].concat();
-            return Some(self.run(Call { arguments: argv, setting, ..call.clone() }, scope));
+            return Some(self.run(&Call { arguments: argv, setting, ..call.clone() }, scope));
         }
         // Without a command, `exec` redirects this shell itself.
         if name == "exec" && arguments.is_empty() {
@@ -188,15 +230,15 @@ impl Walker<'_> {
         let call = Call { arguments: rest, setting, environment, redirected: call.redirected.clone() };
         // `exec` and `command` run in this shell, so what they change stays.
         if matches!(name, "command" | "builtin") {
-            return Some(self.run(call, scope));
+            return Some(self.run(&call, scope));
         }
-        let stream = self.run(call, &mut inner);
+        let stream = self.run(&call, &mut inner);
         scope.share_files(&inner);
         Some(stream)
     }
 
     /// The command in the arguments, and the variables set for it. None if there is no command.
-    fn rest(wrapper: &Wrapper, arguments: &[Text]) -> Option<(Vec<Text>, Vec<(String, Text)>)> {
+    fn rest(wrapper: &Wrapper, arguments: &[Text]) -> Option<(Vec<Text>, Environment)> {
         let mut at = 0;
         let mut environment = vec![];
         while let Some(argument) = arguments.get(at) {
@@ -238,11 +280,18 @@ impl Walker<'_> {
         if arguments.first().and_then(Text::value) != Some(word) {
             return None;
         }
-        let wrapper = Wrapper { names: &[], short: "np", long: &["with", "name", "python"], skip: 0, sets: false, elevates: false };
+        let wrapper = Wrapper {
+            names: &[],
+            short: "np",
+            long: &["with", "name", "python"],
+            skip: 0,
+            sets: false,
+            elevates: false,
+        };
         let (rest, _) = Self::rest(&wrapper, &arguments[1..])?;
         let setting = call.setting.through(name);
         let call = Call { arguments: rest, setting, ..call.clone() };
-        Some(self.run(call, &mut scope.clone()))
+        Some(self.run(&call, &mut scope.clone()))
     }
 }
 
@@ -255,9 +304,12 @@ fn directory_option(name: &str, arguments: &[Text]) -> Option<Text> {
         "nsenter" => &["--wd"],
         _ => return None,
     };
-    let at = arguments.iter().position(|argument| names.iter().any(|name| argument.prefix().starts_with(name)))?;
+    let at =
+        arguments.iter().position(|argument| names.iter().any(|name| argument.prefix().starts_with(name)))?;
     let given = &arguments[at];
-    let attached = names.iter().find_map(|name| given.strip_prefix(&format!("{name}=")).or_else(|| given.strip_prefix(name)));
+    let attached = names
+        .iter()
+        .find_map(|name| given.strip_prefix(&format!("{name}=")).or_else(|| given.strip_prefix(name)));
     attached.filter(|value| !value.is_empty()).or_else(|| arguments.get(at + 1).cloned())
 }
 

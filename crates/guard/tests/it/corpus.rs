@@ -76,7 +76,10 @@ impl Score {
             let verdict = row.judged();
             *score.counts.entry((row.label, verdict.decision)).or_default() += 1;
             if row.label != verdict.decision {
-                score.mistakes.push(format!("{} -> {}  [{}]  {:?}", row.label, verdict.decision, row.category, row.command));
+                score.mistakes.push(format!(
+                    "{} -> {}  [{}]  {:?}",
+                    row.label, verdict.decision, row.category, row.command
+                ));
             }
         }
         score
@@ -85,7 +88,11 @@ impl Score {
     /// Percent of the rows with this label that were judged as one of these.
     fn percent(&self, label: Decision, decisions: &[Decision]) -> f64 {
         let count = |wanted: &dyn Fn(Decision) -> bool| -> usize {
-            self.counts.iter().filter(|((own, judged), _)| *own == label && wanted(*judged)).map(|(_, count)| count).sum()
+            self.counts
+                .iter()
+                .filter(|((own, judged), _)| *own == label && wanted(*judged))
+                .map(|(_, count)| count)
+                .sum()
         };
         let (part, whole) = (count(&|judged| decisions.contains(&judged)), count(&|_| true));
         #[expect(clippy::cast_precision_loss, reason = "a few thousand rows")]
@@ -130,7 +137,8 @@ fn figures_per_category() {
     assert!(categories.len() > 40, "the corpus has lost its categories");
     for ((label, category), rows) in categories {
         let score = Score::of(&rows);
-        let figures = [Deny, Ask, Allow].map(|decision| format!("{:>5.1} % {decision}", score.percent(label, &[decision])));
+        let figures = [Deny, Ask, Allow]
+            .map(|decision| format!("{:>5.1} % {decision}", score.percent(label, &[decision])));
         #[expect(clippy::print_stdout, reason = "they are there to be read")]
         {
             println!("{label:<5}  {category:<26} {:>4} rows  {}", rows.len(), figures.join("  "));

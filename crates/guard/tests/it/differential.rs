@@ -38,7 +38,9 @@ fn everything_that_bash_runs_was_seen() {
         (first..SCRIPTS).step_by(2).for_each(|seed| compare(seed, directory.path(), &mut tally));
         tally
     };
-    let [even, odd] = thread::scope(|scope| [0, 1].map(|first| scope.spawn(move || half(first))).map(|t| t.join().unwrap()));
+    let [even, odd] = thread::scope(|scope| {
+        [0, 1].map(|first| scope.spawn(move || half(first))).map(|t| t.join().unwrap())
+    });
     let run = even.run + odd.run;
     let (wrong, opaque) = ([even.wrong, odd.wrong].concat(), [even.opaque, odd.opaque].concat());
     assert!(wrong.is_empty(), "{} of {run} scripts were misread, for example:\n{}", wrong.len(), wrong[0]);
@@ -57,10 +59,13 @@ fn compare(seed: u64, directory: &Path, tally: &mut Tally) {
         return;
     }
     let missed: Vec<_> = ran.iter().filter(|command| !was_seen(command, &analysis)).collect();
-    let invented: Vec<_> = analysis.commands.iter().map(|found| &found.program).filter(|name| is_text(name)).collect();
+    let invented: Vec<_> =
+        analysis.commands.iter().map(|found| &found.program).filter(|name| is_text(name)).collect();
     if !missed.is_empty() || !invented.is_empty() {
         let seen: Vec<_> = analysis.commands.iter().map(bashtion_guard::Found::shown).collect();
-        tally.wrong.push(format!("script:\n{text}\nunseen by us: {missed:?}\ninvented by us: {invented:?}\nwe saw: {seen:?}"));
+        tally.wrong.push(format!(
+            "script:\n{text}\nunseen by us: {missed:?}\ninvented by us: {invented:?}\nwe saw: {seen:?}"
+        ));
     }
 }
 
@@ -81,13 +86,15 @@ fn by_bash(text: &str, directory: &Path, seed: u64) -> Option<BTreeSet<Vec<Strin
         .env("SEEN", &seen)
         .stdin(Stdio::null())
         .output()
-        .unwrap();
+        .expect("bash runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
     if complaint.contains("syntax error") || complaint.contains("unexpected EOF") {
         return None;
     }
     let log = fs::read_to_string(&seen).unwrap_or_default();
-    let command = |line: &str| line.trim_end_matches('\x1f').split('\x1f').map(|word| word.replace('\x1d', "\n")).collect();
+    let command = |line: &str| {
+        line.trim_end_matches('\x1f').split('\x1f').map(|word| word.replace('\x1d', "\n")).collect()
+    };
     Some(log.split('\x1e').filter(|line| line.starts_with('c')).map(command).collect())
 }
 
@@ -96,6 +103,10 @@ fn was_seen(command: &[String], analysis: &Analysis) -> bool {
     analysis.commands.iter().any(|found| {
         let known: Vec<&str> = found.arguments.iter().filter_map(|argument| argument.value()).collect();
         let exact = known.len() == found.arguments.len();
-        found.program == command[0] && (!exact || known.iter().all(|argument| command[1..].iter().any(|own| own == argument || argument.starts_with("/dev/fd/"))))
+        found.program == command[0]
+            && (!exact
+                || known.iter().all(|argument| {
+                    command[1..].iter().any(|own| own == argument || argument.starts_with("/dev/fd/"))
+                }))
     })
 }

@@ -25,7 +25,10 @@ fn rule() -> CustomRule {
         message: "production is changed by the pipeline only".to_owned(),
         help: "open a pull request".to_owned(),
         matching: vec!["sudo kubectl apply -f x.yml --context=prod".to_owned()],
-        not_match: vec!["kubectl apply -f x.yml --context=dev".to_owned(), "echo kubectl apply --context=prod".to_owned()],
+        not_match: vec![
+            "kubectl apply -f x.yml --context=dev".to_owned(),
+            "echo kubectl apply --context=prod".to_owned(),
+        ],
     }
 }
 
@@ -46,7 +49,8 @@ fn an_unknown_rule_is_an_error_that_names_the_nearest() {
 
 #[test]
 fn blocked_text_is_refused_wherever_it_stands() {
-    let policy = Policy::new(&Settings { block: vec!["rm -rf /".to_owned()], ..Settings::default() }).unwrap();
+    let policy =
+        Policy::new(&Settings { block: vec!["rm -rf /".to_owned()], ..Settings::default() }).unwrap();
     let verdict = judged(&policy, r#"echo "rm -rf /""#);
     assert_eq!(verdict.decision, Decision::Deny);
     assert_eq!((verdict.findings[0].rule.as_str(), verdict.findings[0].span.start), ("block", 6));
@@ -56,7 +60,8 @@ fn blocked_text_is_refused_wherever_it_stands() {
 
 #[test]
 fn an_allowed_command_is_that_command_and_no_other() {
-    let policy = Policy::new(&Settings { allow: vec!["git reset --hard".to_owned()], ..Settings::default() }).unwrap();
+    let policy =
+        Policy::new(&Settings { allow: vec!["git reset --hard".to_owned()], ..Settings::default() }).unwrap();
     assert_eq!(judged(&policy, "git reset --hard").decision, Decision::Allow);
     assert_eq!(judged(&policy, "git reset --hard HEAD~9").decision, Decision::Ask);
     assert_eq!(judged(&policy, "git reset --hard && git stash clear").decision, Decision::Ask);
@@ -64,7 +69,8 @@ fn an_allowed_command_is_that_command_and_no_other() {
 
 #[test]
 fn what_is_denied_cannot_be_allowed_by_name() {
-    let policy = Policy::new(&Settings { allow: vec!["rm -rf /".to_owned()], ..Settings::default() }).unwrap();
+    let policy =
+        Policy::new(&Settings { allow: vec!["rm -rf /".to_owned()], ..Settings::default() }).unwrap();
     assert_eq!(judged(&policy, "rm -rf /").decision, Decision::Deny);
 }
 
@@ -103,16 +109,25 @@ fn an_example_that_disagrees_is_an_error() {
 fn a_rule_needs_a_name_of_its_own_and_something_to_look_for() {
     let mut taken = rule();
     taken.name = "removes-root".to_owned();
-    assert!(matches!(Policy::new(&Settings { rules: vec![taken], ..Settings::default() }), Err(PolicyError::RuleName { .. })));
+    assert!(matches!(
+        Policy::new(&Settings { rules: vec![taken], ..Settings::default() }),
+        Err(PolicyError::RuleName { .. })
+    ));
     let mut empty = rule();
     empty.program = None;
-    assert!(matches!(Policy::new(&Settings { rules: vec![empty], ..Settings::default() }), Err(PolicyError::EmptyRule { .. })));
+    assert!(matches!(
+        Policy::new(&Settings { rules: vec![empty], ..Settings::default() }),
+        Err(PolicyError::EmptyRule { .. })
+    ));
 }
 
 #[test]
 fn a_project_can_only_narrow() {
     let widen = |settings: &Settings| Policy::default().narrow(settings).unwrap_err().to_string();
-    assert_eq!(widen(&severity("removes-root", Decision::Ask)), "a project may only make judging stricter, but it sets removes-root to ask");
+    assert_eq!(
+        widen(&severity("removes-root", Decision::Ask)),
+        "a project may only make judging stricter, but it sets removes-root to ask"
+    );
     assert_eq!(
         widen(&Settings { allow: vec!["npm publish".to_owned()], ..Settings::default() }),
         r#"a project may only make judging stricter, but it allows "npm publish""#
@@ -129,7 +144,7 @@ fn the_smallest_permission_is_enough() {
     let command = "git stash clear && npm publish && ls";
     let analysis = analyze(command, &world());
     let verdict = Policy::default().judge(&analysis, &world());
-    let permission = Policy::default().permission(&analysis, &verdict).unwrap();
+    let permission = Policy::permission(&analysis, &verdict).unwrap();
     assert_eq!(permission, ["git stash clear", "npm publish"]);
     let policy = Policy::new(&Settings { allow: permission, ..Settings::default() }).unwrap();
     assert_eq!(judged(&policy, command).decision, Decision::Allow);
@@ -140,6 +155,6 @@ fn nothing_permits_what_is_denied_or_not_understood() {
     for command in ["rm -rf /", "$CMD", "git stash clear; eval \"$X\""] {
         let analysis = analyze(command, &world());
         let verdict = Policy::default().judge(&analysis, &world());
-        assert_eq!(Policy::default().permission(&analysis, &verdict), None, "{command}");
+        assert_eq!(Policy::permission(&analysis, &verdict), None, "{command}");
     }
 }

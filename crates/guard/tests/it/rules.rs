@@ -12,7 +12,8 @@ use crate::corpus::judge;
 fn every_rule_finds_its_examples_and_leaves_the_others() {
     let world = World::new("/home/dev/project", "/home/dev");
     for rule in rules() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/corpus/rules/{}.txt", rule.name));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/corpus/rules/{}.txt", rule.name));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let mut labels = vec![];
         for line in text.lines() {
@@ -25,7 +26,11 @@ fn every_rule_finds_its_examples_and_leaves_the_others() {
             assert!(found.is_none_or(|finding| !finding.message.is_empty() && !finding.help.is_empty()));
             labels.push(label.to_owned());
         }
-        assert!(labels.contains(&rule.severity.to_string()), "{} has no example of its own severity", rule.name);
+        assert!(
+            labels.contains(&rule.severity.to_string()),
+            "{} has no example of its own severity",
+            rule.name
+        );
         assert!(labels.iter().any(|label| label == "allow"), "{} has no counter-example", rule.name);
     }
 }
@@ -48,7 +53,10 @@ fn the_docs_are_the_pages() {
         fs::write(&path, &generated).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == generated, "docs/rules.md is not what the rules say; run UPDATE_DOCS=1 cargo test -p bashtion-guard docs");
+    assert!(
+        written == generated,
+        "docs/rules.md is not what the rules say; run UPDATE_DOCS=1 cargo test -p bashtion-guard docs"
+    );
 }
 
 fn document() -> String {
@@ -58,7 +66,8 @@ fn document() -> String {
         text += &format!("| [{0}](#{0}) | {1} | {2} |\n", rule.name, rule.severity, line(rule.page));
     }
     for rule in rules() {
-        let page: String = rule.page.lines().map(|line| format!("{}\n", line.trim().replace("## ", "### "))).collect();
+        let page: String =
+            rule.page.lines().map(|line| format!("{}\n", line.trim().replace("## ", "### "))).collect();
         text += &format!("\n## {}\n\n{}", rule.name, page);
     }
     text

@@ -59,7 +59,11 @@ impl Writer<'_> {
     }
 
     fn blank(&mut self) {
-        let blank = if self.one_line { " " } else { self.dice.pick(&[" ", " ", " ", "  ", "\t", " \\\n", " \\\n  "]) };
+        let blank = if self.one_line {
+            " "
+        } else {
+            self.dice.pick(&[" ", " ", " ", "  ", "\t", " \\\n", " \\\n  "])
+        };
         self.put(blank);
     }
 
@@ -87,7 +91,11 @@ impl Writer<'_> {
         }
         self.command(depth);
         for _ in 0..self.dice.roll(4).saturating_sub(1) {
-            let pipe = if self.one_line || !self.bodies.is_empty() { " | " } else { self.dice.pick(&[" | ", "|", " |& ", " |\n"]) };
+            let pipe = if self.one_line || !self.bodies.is_empty() {
+                " | "
+            } else {
+                self.dice.pick(&[" | ", "|", " |& ", " |\n"])
+            };
             self.put(pipe);
             self.command(depth);
         }

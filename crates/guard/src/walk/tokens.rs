@@ -1,0 +1,105 @@
+//! Words, strings and marks of code in other languages.
+
+use super::languages::Language;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Token {
+    Name(String),
+    Text(String),
+    /// Between backticks, where that runs a command.
+    Run(String),
+    Mark(char),
+}
+
+pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
+    let chars: Vec<char> = code.chars().collect();
+    let mut tokens = vec![];
+    let mut at = 0;
+    while at < chars.len() && tokens.len() < 20_000 {
+        let c = chars[at];
+        let slashes =
+            matches!(language, Language::Node | Language::Php) && c == '/' && chars.get(at + 1) == Some(&'/');
+        if slashes || c == '#' && language != Language::Node {
+            while at < chars.len() && chars[at] != '\n' {
+                at += 1;
+            }
+        } else if matches!(c, '"' | '\'' | '`') {
+            let (text, end) = string(&chars, at);
+            let runs = c == '`' && language != Language::Node;
+            tokens.push(if runs { Token::Run(text) } else { Token::Text(text) });
+            at = end;
+        } else if c.is_alphabetic() || matches!(c, '_' | '$' | '@') {
+            let start = at;
+            while at < chars.len()
+                && (chars[at].is_alphanumeric() || matches!(chars[at], '_' | '.' | '$' | ':' | '@' | '!'))
+            {
+                at += 1;
+            }
+            let name: String = chars[start..at].iter().collect();
+            let name = name.trim_end_matches([':', '.', '!']).to_owned();
+            // Perl's and Ruby's other ways to write strings and commands.
+            if matches!(name.as_str(), "qx" | "q" | "qq")
+                && matches!(language, Language::Perl | Language::Ruby)
+                && at < chars.len()
+            {
+                let (text, end) = delimited(&chars, at);
+                tokens.push(if name == "qx" { Token::Run(text) } else { Token::Text(text) });
+                at = end;
+            } else {
+                tokens.push(Token::Name(name));
+            }
+        } else if c == '%'
+            && chars.get(at + 1) == Some(&'x')
+            && language == Language::Ruby
+            && at + 2 < chars.len()
+        {
+            let (text, end) = delimited(&chars, at + 2);
+            tokens.push(Token::Run(text));
+            at = end;
+        } else {
+            if !c.is_whitespace() {
+                tokens.push(Token::Mark(c));
+            }
+            at += 1;
+        }
+    }
+    tokens
+}
+
+/// A quoted string from its opening quote: the text and where it ends.
+fn string(chars: &[char], start: usize) -> (String, usize) {
+    let quote = chars[start];
+    let triple = chars.len() >= start + 3 && chars[start + 1] == quote && chars[start + 2] == quote;
+    let width = if triple { 3 } else { 1 };
+    let mut text = String::new();
+    let mut at = start + width;
+    while at < chars.len() {
+        if chars[at..].iter().take(width).filter(|c| **c == quote).count() == width {
+            return (text, at + width);
+        }
+        if chars[at] == '\\' && at + 1 < chars.len() {
+            at += 1;
+            text.push(match chars[at] {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            });
+        } else {
+            text.push(chars[at]);
+        }
+        at += 1;
+    }
+    (text, at)
+}
+
+fn delimited(chars: &[char], start: usize) -> (String, usize) {
+    let close = match chars[start] {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        other => other,
+    };
+    let end = chars[start + 1..].iter().position(|c| *c == close).map_or(chars.len(), |end| start + 1 + end);
+    (chars[start + 1..end].iter().collect(), (end + 1).min(chars.len()))
+}
