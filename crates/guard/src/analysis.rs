@@ -97,8 +97,10 @@ pub(crate) enum Machine {
     Here,
     /// Behind ssh.
     Remote,
-    /// In a container: its files are not ours.
+    /// In a container that is made for it: its files are not ours.
     Container,
+    /// In a container that was there before: what is in it may be needed.
+    RunningContainer,
 }
 
 /// What flows through a pipe, or is in a file.

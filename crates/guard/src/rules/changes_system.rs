@@ -31,7 +31,10 @@ impl Rule for ChangesSystem {
 fn changed(found: &Found) -> Option<&'static str> {
     let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
-    if has(&["--help", "--version", "-V"]) {
+    if has(&["--help", "--version", "-V", "-s", "--simulate", "--dry-run"])
+        && !has(&["-S"])
+        && found.program != "date"
+    {
         return None;
     }
     let verb = arguments.iter().find(|argument| !argument.starts_with('-')).copied().unwrap_or_default();
@@ -51,10 +54,11 @@ fn changed(found: &Found) -> Option<&'static str> {
         "launchctl" => (!one_of(&["", "list", "print"])).then_some("services of the machine"),
         "crontab" => (!has(&["-l"]) && !has(&["--help"])).then_some("what runs at set times"),
         "at" | "batch" => (!has(&["-l", "-V", "-c"])).then_some("what runs at set times"),
-        "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" => {
-            (!has(&["-L", "-S", "--list", "status", "list", "--list-all", "-V", "--version"]))
-                .then_some("the firewall")
-        }
+        "iptables" | "ip6tables" | "nft" | "ufw" | "firewall-cmd" | "pfctl" => (!arguments
+            .iter()
+            .any(|flag| flag.starts_with('-') && !flag.starts_with("--") && flag.contains('L'))
+            && !has(&["-L", "-S", "--list", "status", "list", "--list-all", "-V", "--version"]))
+        .then_some("the firewall"),
         "mount" => (!arguments.is_empty() && !has(&["-l", "-V", "--help"])).then_some("mounts"),
         "umount" | "swapoff" | "swapon" | "losetup" => {
             (!arguments.is_empty() && !has(&["--show", "-s", "-a"])).then_some("mounts")

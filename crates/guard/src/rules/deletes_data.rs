@@ -29,6 +29,9 @@ impl Rule for DeletesData {
         let contains = |parts: &[&str]| {
             words.iter().any(|word| parts.iter().any(|part| word.to_lowercase().contains(part)))
         };
+        if has(&[":memory:"]) {
+            return None;
+        }
         let deletes = match found.program.as_str() {
             "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "clickhouse-client" | "duckdb" | "bq"
             | "sqlplus" | "cockroach" | "snowsql" | "usql" | "pgcli" | "mycli" | "trino" | "presto"
@@ -71,14 +74,16 @@ fn is_destructive_sql(text: &str) -> bool {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["drop", what, ..] => [
-                "table", "database", "schema", "index", "view", "column", "user", "role", "collection",
-                "keyspace", "materialized",
+                "table", "database", "schema", "view", "column", "user", "role", "collection", "keyspace",
+                "materialized",
             ]
             .contains(what),
             ["truncate", ..] => true,
             ["delete", "from", ..] => !words.contains(&"where"),
             ["update", ..] => words.contains(&"set") && !words.contains(&"where"),
-            ["alter", "table", ..] => words.contains(&"drop"),
+            ["alter", "table", ..] => {
+                words.windows(2).any(|pair| matches!(pair, ["drop", "column" | "partition"]))
+            }
             _ => false,
         }
     })

@@ -36,7 +36,12 @@ impl Rule for GitAddEverything {
         }
         let all = options.has(&["A", "all", "no-ignore-removal"]);
         let tracked = options.has(&["u", "update"]);
-        let everything = options.operands.iter().any(|path| is_everything(path, found, world));
+        let excludes =
+            |path: &Text| [":!", ":^", ":(exclude)"].iter().any(|magic| path.rough().starts_with(magic));
+        let named: Vec<&Text> = options.operands.iter().filter(|path| !excludes(path)).collect();
+        // All but something is everything.
+        let everything = named.is_empty() && !options.operands.is_empty()
+            || named.iter().any(|path| is_everything(path, found, world));
         let listed = matches!(&found.input, Stream::Known(text) if text.rough().lines().any(|line| matches!(line.trim(), "." | "*" | ":/")))
             && options.value(&["pathspec-from-file"]).is_some();
         (all || everything && !tracked || listed).then(|| {
@@ -54,8 +59,7 @@ fn is_everything(path: &Text, found: &Found, world: &World) -> bool {
     // Magic: from the top, or all but something.
     let magic =
         matches!(trimmed, ":" | ":/" | ":(top)" | "**" | ":/*" | ":(glob)**" | ":(top)*" | ":(top)." | ":/.")
-            || text == ":/"
-            || [":!", ":^", ":(exclude)"].iter().any(|magic| text.starts_with(magic));
+            || text == ":/";
     let literal = matches!(trimmed, "." | ".." | "*" | "./*" | "./." | "*.*" | "**/*" | ".*");
     magic
         || literal

@@ -76,7 +76,9 @@ fn changes(name: &str, value: &Text, found: &Found, world: &World) -> bool {
         }),
         "ENV" => text.contains('/'),
         "NODE_OPTIONS" => text.contains("--require") || text.contains("-r ") || text.contains("--import"),
-        "GIT_PAGER" => !matches!(text.as_str(), "cat" | "less" | "" | "more" | "delta"),
+        "GIT_PAGER" => {
+            !matches!(text.split(' ').next(), Some("cat" | "less" | "" | "more" | "delta" | "bat"))
+        }
         "LD_LIBRARY_PATH" => text.contains("/tmp"),
         // A key or an option is no other program.
         "GIT_SSH_COMMAND" => !text.starts_with("ssh "),

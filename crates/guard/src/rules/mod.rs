@@ -31,7 +31,7 @@ mod uses_root;
 mod writes_startup;
 mod writes_system;
 
-use crate::analysis::{Analysis, Found};
+use crate::analysis::{Analysis, Found, Machine};
 use crate::syntax::ast::Span;
 use crate::verdict::{Decision, Finding};
 use crate::world::World;
@@ -111,6 +111,20 @@ impl Problem {
     }
 }
 
+/// What is wrong on this machine may be in order in a container.
+fn there(problem: Problem, rule: &dyn Rule, found: &Found) -> Option<Problem> {
+    let about_machine =
+        ["changes-", "ends-", "uses-", "git-"].iter().any(|family| rule.name().starts_with(family));
+    match found.setting.machine {
+        Machine::Here | Machine::Remote => Some(problem),
+        Machine::Container if about_machine => None,
+        Machine::Container => Some(problem),
+        Machine::RunningContainer => {
+            Some(Problem { severity: problem.severity.min(Decision::Ask), ..problem })
+        }
+    }
+}
+
 const MOST_FINDINGS: usize = 40;
 
 /// Everything that the rules say about a command.
@@ -132,7 +146,7 @@ pub(crate) fn findings(analysis: &Analysis, world: &World) -> Vec<Finding> {
     };
     for rule in RULES {
         for found in &analysis.commands {
-            if let Some(problem) = rule.check(found, world) {
+            if let Some(problem) = rule.check(found, world).and_then(|problem| there(problem, *rule, found)) {
                 add(*rule, found.span, problem);
             }
         }

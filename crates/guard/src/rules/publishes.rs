@@ -23,6 +23,7 @@ impl Rule for Publishes {
         let first = found.argument(0).unwrap_or_default();
         let second = found.argument(1).unwrap_or_default();
         let dry = ["--dry-run", "--help", "--list", "--draft"].iter().any(|flag| found.has(flag));
+        let dry = dry || found.has("--snapshot") || found.program == "cargo" && found.has("-n");
         let publishes = match found.program.as_str() {
             "npm" | "pnpm" | "yarn" | "bun" | "jsr" | "lerna" => {
                 matches!(first, "publish" | "unpublish" | "deprecate")
@@ -33,9 +34,9 @@ impl Rule for Publishes {
             "poetry" | "uv" | "flit" | "hatch" | "pdm" | "maturin" => matches!(first, "publish" | "upload"),
             "gem" => matches!(first, "push" | "yank"),
             "mvn" => found.has("deploy") || found.has("release:perform"),
-            "gradle" | "gradlew" => {
-                found.arguments.iter().any(|argument| argument.prefix().starts_with("publish"))
-            }
+            "gradle" | "gradlew" => found.arguments.iter().any(|argument| {
+                argument.prefix().starts_with("publish") && !argument.prefix().contains("Local")
+            }),
             "dotnet" | "nuget" => first == "push" || first == "nuget" && second == "push",
             "gh" => first == "release" && matches!(second, "create" | "upload" | "edit"),
             "vsce" | "ovsx" => first == "publish",

@@ -23,7 +23,7 @@ impl Rule for RemovesRepository {
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         found.effects.iter().find_map(|effect| {
             let Effect::Delete { target, recursive } = effect else { return None };
-            let lock = target.path.ends_with(".lock") && !recursive;
+            let lock = target.path.ends_with(".lock");
             let vital = !lock
                 && ["objects", "refs", "HEAD", "logs"].iter().any(|part| {
                     target.path.ends_with(&format!(".git/{part}"))
@@ -37,7 +37,7 @@ impl Rule for RemovesRepository {
                 Place::InRepository if vital => {
                     Some(Problem::deny(format!("deletion of a repository's history: {}", target.path), help))
                 }
-                Place::InRepository if *recursive => Some(Problem::ask(
+                Place::InRepository if *recursive && !lock => Some(Problem::ask(
                     format!("deletion inside a repository's own files: {}", target.path),
                     help,
                 )),

@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
-use crate::analysis::Found;
+use crate::analysis::{Effect, Found};
+use crate::paths::Place;
 use crate::text::Text;
 use crate::world::World;
 
@@ -46,7 +47,9 @@ fn only_looks(found: &Found) -> bool {
         "getent", "findmnt", "env",
     ];
     let first = found.argument(0).unwrap_or_default();
-    found.effects.is_empty()
+    let nothing =
+        |effect: &Effect| matches!(effect, Effect::Write { target } if target.place == Place::Harmless);
+    found.effects.iter().all(nothing)
         && (LOOKING.contains(&found.program.as_str())
             || found.program == "systemctl"
                 && matches!(first, "status" | "show" | "is-active" | "list-units" | "cat" | "is-enabled")

@@ -63,6 +63,8 @@ impl Cursor<'_> {
             }
             Some(b'\n') => self.newline().map(|()| Then::Next),
             None | Some(b')') => Ok(Then::Next),
+            // After `)`, `}` and the like none is needed before `do` or `then`.
+            Some(_) if self.ends_list() => Ok(Then::Next),
             Some(_) => self.fail("a separator is missing between commands"),
         }
     }

@@ -150,7 +150,9 @@ impl Cursor<'_> {
                     parameter.change = Change::Indirect;
                     return Ok(Part::Parameter(parameter));
                 }
-                return self.fail("an indirect expansion with an operator cannot be followed");
+                // What the other variable holds is not followed through an operator.
+                parameter.name = format!("!{}", parameter.name);
+                return Ok(Part::Parameter(parameter));
             }
             _ => {}
         }

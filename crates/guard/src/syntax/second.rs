@@ -14,7 +14,10 @@ use super::ast::Span;
 const MOST_REPORTS: usize = 2_000;
 
 /// Words that tree-sitter-bash takes for commands and bash does not.
-const RESERVED: [&str; 5] = ["time", "coproc", "!", "{", "}"];
+const RESERVED: [&str; 20] = [
+    "time", "coproc", "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do",
+    "done", "case", "esac", "select", "function", "[[",
+];
 
 /// The other parser.
 pub(crate) struct Second {

@@ -33,7 +33,7 @@ impl Walker<'_> {
             }
             "eval" => return Some(self.eval(arguments, call, scope)),
             "source" | "." => return Some(self.source(arguments, call, scope)),
-            "trap" => self.trap(arguments, call, scope),
+            "trap" => self.trap(arguments, call),
             "alias" => self.alias(arguments, call, scope),
             "hash" => {
                 if let [flag, path, name] = arguments
@@ -166,15 +166,14 @@ impl Walker<'_> {
         }
     }
 
-    fn trap(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+    fn trap(&mut self, arguments: &[Text], call: &Call) {
         let action = arguments.iter().find(|argument| argument.value() != Some("--"));
         let Some(action) = action.filter(|action| !matches!(action.value(), Some("-" | "" | "-p" | "-l")))
         else {
             return;
         };
         if arguments.len() > 1 {
-            let setting = call.setting.through("trap");
-            self.script(action, &mut scope.clone(), &setting);
+            self.traps.push((action.clone(), call.setting.through("trap"), self.span));
         }
     }
 

@@ -87,6 +87,7 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
         depth: 0,
         walked: vec![],
         deletes: false,
+        imports: Imports::of(&code),
     }
     .read();
     acts
@@ -124,6 +125,32 @@ struct Reader<'a> {
     walked: Vec<String>,
     /// It deletes something that has no constant name.
     deletes: bool,
+    imports: Imports,
+}
+
+/// Modules that the code mentions.
+#[derive(Debug, Clone, Copy)]
+struct Imports {
+    subprocess: bool,
+    child_process: bool,
+    zx: bool,
+    /// It looks at names, ages or sizes before it acts.
+    chooses: bool,
+}
+
+impl Imports {
+    fn of(code: &str) -> Self {
+        const CHOOSES: [&str; 12] = [
+            "endswith", "startswith", "suffix", "st_mtime", "st_size", "mtime", ".test(", "=~", ".filter(",
+            ".match", "fnmatch", "end_with",
+        ];
+        Self {
+            subprocess: code.contains("subprocess"),
+            child_process: code.contains("child_process"),
+            zx: code.contains("zx"),
+            chooses: CHOOSES.iter().any(|word| code.contains(word)),
+        }
+    }
 }
 
 /// An argument: what strings it holds, in one piece or as a list, and all words in it.
@@ -221,7 +248,10 @@ impl Reader<'_> {
         // Files that are found in a directory and deleted one by one.
         if self.deletes {
             for path in std::mem::take(&mut self.walked) {
-                let path = self.at_home(&path);
+                let mut path = self.at_home(&path);
+                if self.imports.chooses {
+                    path += "/…";
+                }
                 self.acts.push(Act::Delete { path, recursive: true });
             }
         }
@@ -261,6 +291,7 @@ impl Reader<'_> {
         let mut arguments = vec![Argument::default()];
         let mut depth = 0_usize;
         let mut glue = false;
+        let mut joins = false;
         while let Some(token) = self.tokens.get(self.at) {
             self.at += 1;
             match token {
@@ -285,6 +316,15 @@ impl Reader<'_> {
                 }
             }
             glue = matches!(token, Token::Mark('+' | '.'));
+            joins |= matches!(token, Token::Mark('/'));
+        }
+        for argument in &mut arguments {
+            // `os.path.join(a, "b")` and `Path(a) / "b"` are one path.
+            let joining =
+                |name: &String| ["join", "joinpath", "resolve"].iter().any(|end| name.ends_with(end));
+            if (joins || argument.names.iter().any(joining)) && argument.texts.len() > 1 {
+                argument.texts = vec![argument.texts.join("/")];
+            }
         }
         arguments
     }
@@ -311,49 +351,12 @@ impl Reader<'_> {
                         depth: self.depth + 1,
                         walked: vec![],
                         deletes: false,
+                        imports: self.imports,
                     }
                     .read();
                 }
             }
-            "system"
-            | "popen"
-            | "exec"
-            | "execSync"
-            | "shell_exec"
-            | "passthru"
-            | "getoutput"
-            | "getstatusoutput"
-            | "run"
-            | "call"
-            | "check_call"
-            | "check_output"
-            | "Popen"
-            | "spawn"
-            | "spawnSync"
-            | "execFile"
-            | "execFileSync"
-            | "execute"
-            | "open3"
-            | "popen2"
-            | "popen3"
-            | "capture2"
-            | "capture3"
-            | "proc_open"
-            | "execl"
-            | "execlp"
-            | "execv"
-            | "execvp"
-            | "execve"
-            | "spawnl"
-            | "spawnlp"
-            | "spawnv"
-            | "spawnvp"
-            | "posix_spawn"
-            | "execa"
-            | "create_subprocess_shell"
-            | "create_subprocess_exec"
-            | "pcntl_exec"
-            | "$" => self.process(last, &texts),
+            _ if self.is_process(name, last) => self.process(last, &texts),
             "rmtree"
             | "remove_tree"
             | "rm_rf"
@@ -369,7 +372,12 @@ impl Reader<'_> {
             | "rm_f" => {
                 self.delete(texts, own, last != "rm_f");
             }
-            "rmSync" | "rm" | "rmdirSync" => self.delete(texts, own, recursive_option),
+            "rmSync" | "rmdirSync" => self.delete(texts, own, recursive_option),
+            "rm" if name != "rm" || matches!(self.language, Language::Other | Language::Node) => {
+                self.delete(texts, own, recursive_option);
+            }
+            // Sets and lists have such methods too.
+            "remove" | "delete" | "rmdir" if !is_of_files(name) => {}
             "unlink" | "unlinkSync" | "remove" | "removedirs" | "rmdir" | "delete" => {
                 self.deletes |=
                     texts.is_empty() && !arguments.iter().all(|argument| argument.names.is_empty());
@@ -377,7 +385,10 @@ impl Reader<'_> {
             }
             "walk" | "rglob" | "glob" | "iglob" | "iterdir" | "scandir" | "listdir" | "readdirSync"
             | "readdir" | "find" | "walkSync" => {
-                self.walked.extend(own);
+                let of_receiver = matches!(last, "rglob" | "iterdir")
+                    || last == "glob" && receiver.is_some() && !name.starts_with("glob");
+                let path = if of_receiver { receiver.map(|path| self.at_home(path)) } else { own };
+                self.walked.extend(path);
             }
             "extractall" | "extract" | "unpack_archive" => {
                 if let Some(path) = texts.last().filter(|path| path.starts_with('/')) {
@@ -425,6 +436,60 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a call runs a command. Many things are called `run` and `exec`.
+    fn is_process(&self, name: &str, last: &str) -> bool {
+        let bare = !name.contains(['.', ':']);
+        match last {
+            "system"
+            | "popen"
+            | "shell_exec"
+            | "passthru"
+            | "getoutput"
+            | "getstatusoutput"
+            | "check_call"
+            | "check_output"
+            | "Popen"
+            | "execSync"
+            | "execFile"
+            | "execFileSync"
+            | "spawnSync"
+            | "proc_open"
+            | "pcntl_exec"
+            | "posix_spawn"
+            | "execa"
+            | "capture2"
+            | "capture3"
+            | "popen2"
+            | "popen3"
+            | "open3"
+            | "create_subprocess_shell"
+            | "create_subprocess_exec"
+            | "execl"
+            | "execlp"
+            | "execv"
+            | "execvp"
+            | "execve"
+            | "spawnl"
+            | "spawnlp"
+            | "spawnv"
+            | "spawnvp" => true,
+            "run" | "call" => {
+                self.imports.subprocess && (bare || name.starts_with("subprocess") || name.starts_with("sp."))
+            }
+            "exec" => match self.language {
+                Language::Node => self.imports.child_process,
+                Language::Perl | Language::Ruby | Language::Php => bare || name.starts_with("Kernel"),
+                Language::Python | Language::Awk | Language::Other => false,
+            },
+            "spawn" => {
+                self.imports.child_process || name == "pty.spawn" || bare && self.language == Language::Ruby
+            }
+            "execute" => name == "os.execute",
+            "$" => self.imports.zx,
+            _ => false,
+        }
+    }
+
     /// `os.kill(-1, 9)` and `kill 9, -1`: among the next tokens.
     fn is_aimed_at_everyone(&self) -> bool {
         let from = self.at.saturating_sub(10);
@@ -465,4 +530,14 @@ impl Reader<'_> {
             _ => path.to_owned(),
         }
     }
+}
+
+/// Whether a method belongs to a module for files.
+fn is_of_files(name: &str) -> bool {
+    let receiver = name.rsplit_once(['.', ':']).map_or("", |(receiver, _)| receiver.trim_end_matches(':'));
+    let modules = [
+        "os", "fs", "fsp", "fs.promises", "File", "Dir", "FileUtils", "Deno", "shutil", "Path", "pathlib",
+        "fse",
+    ];
+    modules.contains(&receiver) || receiver.is_empty() && name != "delete"
 }

@@ -30,11 +30,12 @@ pub(super) fn inside(program: &str, arguments: &[Text]) -> Option<Inside> {
     if matches!(program, "kubectl" | "oc") {
         let at = rest.iter().position(|argument| argument.value() == Some("--"))?;
         let command = rest.get(at + 1..).filter(|command| !command.is_empty())?;
-        return Some(made(Machine::Remote, command, vec![], "/"));
+        let machine = if verb == "debug" { Machine::Remote } else { Machine::RunningContainer };
+        return Some(made(machine, command, vec![], "/"));
     }
     let (options, operands) = options(rest);
     let command = operands.get(1..).filter(|command| !command.is_empty())?;
-    let machine = if verb == "exec" { Machine::Remote } else { Machine::Container };
+    let machine = if verb == "exec" { Machine::RunningContainer } else { Machine::Container };
     let mounts = options.iter().filter_map(|(name, value)| mount(name, value.as_ref()?)).collect();
     let cwd = options.iter().find(|(name, _)| matches!(name.as_str(), "w" | "workdir"));
     let cwd = cwd.and_then(|(_, value)| value.as_ref()?.value()).unwrap_or("/").to_owned();

@@ -3,6 +3,7 @@
 use crate::analysis::{Found, Stream};
 use crate::escapes;
 use crate::options::Options;
+use crate::patterns::matches_nearly_all;
 use crate::scope::Scope;
 use crate::text::{Piece, Text};
 
@@ -22,14 +23,18 @@ pub(super) fn filtered(found: &Found, walker: &Walker<'_>, scope: &Scope) -> Str
         }
         Stream::Names { directories, .. } => {
             let chosen = |path: &Text| {
-                let mut pieces = path.pieces().to_vec();
-                if matches!(pieces.last(), Some(Piece::Pattern(_))) {
-                    pieces.pop();
+                let mut chosen = Text::default();
+                for piece in path.pieces() {
+                    match piece {
+                        // Some of all of them.
+                        Piece::Pattern(pattern) if matches_nearly_all(pattern) => chosen.push_str("…"),
+                        other => chosen.push(other.clone()),
+                    }
                 }
-                let mut path = Text::default();
-                pieces.into_iter().for_each(|piece| path.push(piece));
-                path.push_str("/…");
-                path
+                if !path.has_pattern() && !chosen.prefix().ends_with('…') {
+                    chosen.push_str("/…");
+                }
+                chosen
             };
             Stream::Names { directories: directories.iter().map(chosen).collect(), all: false }
         }

@@ -6,11 +6,11 @@ use crate::paths::locate;
 use crate::scope::Scope;
 use crate::text::Text;
 
-use super::Walker;
 use super::calls::{self, Act};
 use super::languages::Language;
 use super::redirects::Redirected;
 use super::simple::Call;
+use super::{Walker, makefile};
 
 impl Walker<'_> {
     /// Finds the commands in the code that a program is given.
@@ -43,11 +43,10 @@ impl Walker<'_> {
                 .unwrap_or_default(),
         };
         let Stream::Known(text) = content else { return vec![] };
-        let rough = text.rough();
-        let recipe = |line: &str| {
-            Some(Text::known(line.strip_prefix('\t')?.trim_start_matches(['@', '-', '+']).replace("$$", "$")))
-        };
-        rough.lines().filter_map(recipe).collect()
+        if options.has(&["n", "dry-run", "just-print"]) {
+            return vec![];
+        }
+        makefile::recipes(&text.rough(), &options.operands)
     }
 
     fn language(

@@ -402,6 +402,15 @@ fn choice(expression: &[Text]) -> Choice {
     ];
     let mut negated = false;
     let mut choice = Choice::All;
+    // A test by another program, and links only, choose too.
+    let asks = |pair: &[Text]| match (pair[0].value(), pair[1].value()) {
+        (Some("-exec" | "-execdir"), Some("test" | "[" | "grep" | "git" | "sh" | "bash")) => true,
+        (Some("-type"), Some("l")) => true,
+        _ => false,
+    };
+    if expression.iter().any(|word| word.value() == Some("-delete")) && expression.windows(2).any(asks) {
+        choice = Choice::Some;
+    }
     for (at, word) in expression.iter().enumerate() {
         let Some(text) = word.value() else { continue };
         match text {

@@ -8,6 +8,7 @@ mod filters;
 mod interpreters;
 mod languages;
 mod launchers;
+mod makefile;
 mod output;
 mod redirects;
 mod shells;
@@ -45,6 +46,8 @@ pub(crate) struct Walker<'a> {
     /// How the things found in words would be run.
     setting: Setting,
     streams: usize,
+    /// What runs when the script ends.
+    traps: Vec<(Text, Setting, Span)>,
 }
 
 /// Analyzes the text of a command.
@@ -60,6 +63,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         span: whole,
         setting: Setting::default(),
         streams: 0,
+        traps: vec![],
     };
     match syntax::parse(command, Origin::Command) {
         Ok(list) => {
@@ -72,6 +76,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
             }
             let mut scope = Scope::new(world);
             walker.list(&list, &mut scope, &Setting::default());
+            walker.run_traps(&mut scope);
         }
         Err(unreadable) => {
             let at = boundary(command, unreadable.at);
@@ -119,7 +124,10 @@ impl Walker<'_> {
         match syntax::parse(&text, Origin::Value(self.span)) {
             Ok(list) => {
                 self.depth += 1;
+                let outer = std::mem::take(&mut self.traps);
                 let stream = self.list(&list, scope, setting);
+                self.run_traps(scope);
+                self.traps = outer;
                 self.depth -= 1;
                 stream
             }
@@ -130,6 +138,15 @@ impl Walker<'_> {
                 self.give_up(format!("a script in it cannot be read: {unreadable}"));
                 Stream::Nothing
             }
+        }
+    }
+
+    /// With the values that variables have at the end: a trap is often set before what it cleans up has a name.
+    fn run_traps(&mut self, scope: &mut Scope) {
+        for (action, setting, span) in std::mem::take(&mut self.traps) {
+            let outer = std::mem::replace(&mut self.span, span);
+            self.script(&action, scope, &setting);
+            self.span = outer;
         }
     }
 

@@ -22,10 +22,17 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
             let files: Vec<&Text> =
                 arguments.iter().filter(|argument| !argument.prefix().starts_with('-')).collect();
             match files.as_slice() {
-                [] => input.clone(),
-                files => files
-                    .iter()
-                    .fold(Stream::Nothing, |all, file| followed_by(all, walker.content(file, scope))),
+                [] => match input {
+                    Stream::Unknown(_) => Stream::Unknown(found.program.clone()),
+                    input => input.clone(),
+                },
+                files => {
+                    let read = |all, file: &&Text| match walker.content(file, scope) {
+                        Stream::Unknown(_) => followed_by(all, Stream::Unknown(found.program.clone())),
+                        content => followed_by(all, content),
+                    };
+                    files.iter().fold(Stream::Nothing, read)
+                }
             }
         }
         "tee" | "sponge" | "pv" | "unbuffer" => input.clone(),
@@ -55,6 +62,12 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
         "yes" => {
             let line = if arguments.is_empty() { Text::known("y") } else { joined(arguments) };
             Stream::Known(line)
+        }
+        "ps" if ["-p", "--pid", "-q", "-C", "--ppid", "-g", "-t"]
+            .iter()
+            .any(|flag| found.arguments.iter().any(|own| own.prefix().starts_with(flag))) =>
+        {
+            Stream::Known(Text::unknown(Why::Number))
         }
         "date" | "seq" | "wc" | "nproc" | "uname" | "hostname" | "uuidgen" | "id" | "expr" | "bc"
         | "stat" | "pgrep" | "pidof" | "lsof" | "tput" => Stream::Known(Text::unknown(Why::Number)),
@@ -175,6 +188,9 @@ fn git(found: &Found, walker: &Walker<'_>) -> Stream {
     if found.has("--show-toplevel") {
         let root = walker.world.workspaces().last().map_or(walker.world.cwd(), String::as_str);
         return Stream::Known(Text::known(root));
+    }
+    if found.has("--git-dir") {
+        return Stream::Known(Text::known(".git"));
     }
     match found.argument(0) {
         Some("ls-files") if found.arguments.len() == 1 => {

@@ -87,6 +87,10 @@ impl Walker<'_> {
                     Stream::Names { .. } | Stream::Secret => {
                         self.fed_by("a list", name, arguments, call, scope)
                     }
+                    // `bash < script` is `bash script`.
+                    Stream::Unknown(source) if source == "a file" => {
+                        self.emit(name, arguments.to_vec(), call, scope)
+                    }
                     Stream::Unknown(program) => self.fed_by(&program, name, arguments, call, scope),
                 }
             }
@@ -129,6 +133,10 @@ fn script_of(arguments: &[Text]) -> Script {
             "-rcfile" | "-init-file" => drop(rest.next()),
             _ if text.starts_with("--") => {}
             _ => {
+                // It only reads the script.
+                if text.starts_with('-') && flags.contains('n') {
+                    return Script::Nothing;
+                }
                 code |= text.starts_with('-') && flags.contains('c');
                 input |= flags.contains('s');
                 if flags.ends_with(['o', 'O']) && !flags.contains('c') {

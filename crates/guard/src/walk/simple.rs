@@ -6,7 +6,7 @@ use crate::paths::locate;
 use crate::patterns::matches;
 use crate::scope::{Arguments, File, Scope, Value};
 use crate::syntax::ast::{Assigned, Assignment, Redirect, Simple};
-use crate::text::{Piece, Text};
+use crate::text::{Piece, Text, Why};
 
 use super::redirects::Redirected;
 use super::{DEEPEST, Walker, output};
@@ -50,7 +50,14 @@ impl Walker<'_> {
         }
         let setting = Setting { input: redirected.input.clone(), ..setting.clone() };
         self.setting = setting.clone();
-        let names = self.alternatives(name, scope);
+        let mut names = self.alternatives(name, scope);
+        // `${PYTHON:-python3}`: what the environment says instead is the caller's own choice.
+        let known = |name: &Vec<Text>| name.first().is_some_and(|name| name.why().is_none());
+        if names.iter().any(known) {
+            names.retain(|name| {
+                known(name) || !matches!(name.first().and_then(Text::why), Some(Why::Variable(_)))
+            });
+        }
         let rest: Vec<Text> = simple.words[1..].iter().flat_map(|word| self.fields(word, scope)).collect();
         let mut printed = Stream::Nothing;
         for name in names {
@@ -210,6 +217,13 @@ impl Walker<'_> {
         }
         // A pattern for a name: take it for the worst that it matches.
         let pieces = name.pieces();
+        // A program in an unknown directory is still that program: `"$VIRTUAL_ENV/bin/python"`.
+        if let Some(Piece::Known(end)) = pieces.last()
+            && let Some((_, base)) = end.rsplit_once('/')
+            && !base.is_empty()
+        {
+            return Some(base.to_owned());
+        }
         if pieces.iter().any(|piece| matches!(piece, Piece::Unknown(_))) {
             return None;
         }

@@ -17,13 +17,22 @@ pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
     let mut at = 0;
     while at < chars.len() && tokens.len() < 20_000 {
         let c = chars[at];
+        if c == '/' && chars.get(at + 1) == Some(&'*') && matches!(language, Language::Node | Language::Php) {
+            let end = chars[at + 2..].windows(2).position(|pair| pair == ['*', '/']);
+            at = end.map_or(chars.len(), |end| at + end + 4);
+            continue;
+        }
+        if c == '/' && begins_regex(&tokens, language) {
+            at = after_regex(&chars, at);
+            continue;
+        }
         let slashes =
             matches!(language, Language::Node | Language::Php) && c == '/' && chars.get(at + 1) == Some(&'/');
         if slashes || c == '#' && language != Language::Node {
             while at < chars.len() && chars[at] != '\n' {
                 at += 1;
             }
-        } else if matches!(c, '"' | '\'' | '`') {
+        } else if matches!(c, '"' | '\'') || c == '`' && language != Language::Awk {
             let (text, end) = string(&chars, at);
             let runs = c == '`' && language != Language::Node;
             tokens.push(if runs { Token::Run(text) } else { Token::Text(text) });
@@ -102,4 +111,33 @@ fn delimited(chars: &[char], start: usize) -> (String, usize) {
     };
     let end = chars[start + 1..].iter().position(|c| *c == close).map_or(chars.len(), |end| start + 1 + end);
     (chars[start + 1..end].iter().collect(), (end + 1).min(chars.len()))
+}
+
+/// A slash after an operator, not after a value, begins a regular expression.
+fn begins_regex(tokens: &[Token], language: Language) -> bool {
+    let has_them = matches!(language, Language::Perl | Language::Ruby | Language::Node | Language::Awk);
+    has_them
+        && match tokens.last() {
+            None => true,
+            Some(Token::Mark(mark)) => "(,=~!&|{};:[?".contains(*mark),
+            Some(Token::Name(name)) => {
+                let words = ["if", "while", "and", "or", "not", "unless", "split", "grep", "return", "when"];
+                words.contains(&name.as_str())
+            }
+            Some(Token::Text(_) | Token::Run(_)) => false,
+        }
+}
+
+/// Where a regular expression that begins here has ended; here, if it has no end on its line.
+fn after_regex(chars: &[char], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < chars.len() && chars[at] != '\n' {
+        match chars[at] {
+            '\\' => at += 1,
+            '/' => return at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    start + 1
 }

@@ -150,7 +150,8 @@ const WRAPPERS: &[Wrapper] = &[
     plain(&["proxychains", "proxychains4"], "f"),
     plain(&["cpulimit"], "lpe"),
     plain(&["entr", "ts", "linux32", "linux64", "i386", "x86_64"], ""),
-    plain(&["firejail", "valgrind", "prlimit", "numactl", "setarch"], ""),
+    plain(&["firejail", "valgrind", "numactl", "setarch"], ""),
+    Wrapper { names: &["prlimit"], short: "p", long: &["pid"], skip: 0, sets: false, elevates: false },
     plain(&["setpriv"], ""),
     plain(&["sshpass"], "pfdPe"),
     skipping(&["chroot", "faketime", "taskset", "chrt"], "", 1),
@@ -246,6 +247,12 @@ impl Walker<'_> {
             if text == "--" {
                 at += 1;
                 break;
+            }
+            // `env $(cat .env) program`: variables that are not known.
+            let program_follows = arguments.get(at + 1).is_some_and(|next| next.value().is_some());
+            if wrapper.sets && text.is_empty() && argument.why().is_some() && program_follows {
+                at += 1;
+                continue;
             }
             if wrapper.names == ["env"]
                 && let Some(code) = split_string(argument, arguments.get(at + 1))
