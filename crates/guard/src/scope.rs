@@ -28,6 +28,10 @@ pub(crate) struct Scope {
     pub(crate) aliases: BTreeMap<String, String>,
     pub(crate) expands_aliases: bool,
     pub(crate) arguments: Arguments,
+    /// What the local variables of the running functions had before.
+    pub(crate) locals: Vec<(String, Option<Vec<Value>>)>,
+    /// What can be read from descriptors other than the first.
+    pub(crate) descriptors: BTreeMap<u32, Stream>,
     /// What the script has put into files, by absolute path.
     files: Rc<BTreeMap<String, File>>,
     /// The script ends when a command fails: `set -e`.
@@ -75,6 +79,8 @@ impl Scope {
             aliases: BTreeMap::new(),
             expands_aliases: false,
             arguments: Arguments::Known(vec![]),
+            locals: vec![],
+            descriptors: BTreeMap::new(),
             files: Rc::default(),
             ends_on_failure: false,
             connected: false,

@@ -87,11 +87,30 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
                 "truncate" => "sr",
                 "fallocate" => "lo",
                 "mkdir" | "mkfifo" | "mknod" => "mZ",
-                "patch" => "pidoDrF",
+                "patch" => "pidoDrFB",
                 _ => "",
             };
-            let options = Options::parse(arguments, short, &["size", "reference", "date", "mode", "length"]);
-            write(&options.operands)
+            let options = Options::parse(
+                arguments,
+                short,
+                &["size", "reference", "date", "mode", "length", "directory"],
+            );
+            let directory = options.value(&["d", "directory"]).filter(|_| found.program == "patch").cloned();
+            write(&options.operands.iter().cloned().chain(directory).collect::<Vec<_>>())
+        }
+        "find" | "gfind" => {
+            let named = arguments
+                .windows(2)
+                .filter(|pair| pair[0].prefix().starts_with("-fprint") || pair[0].value() == Some("-fls"));
+            write(&named.map(|pair| pair[1].clone()).collect::<Vec<_>>())
+        }
+        "docker" | "podman" if arguments.first().and_then(Text::value) == Some("cp") => {
+            let into = arguments.last().filter(|path| !path.rough().contains(':')).cloned();
+            write(&into.into_iter().collect::<Vec<_>>())
+        }
+        "sort" => {
+            let options = Options::parse(arguments, "okSTt", &["output", "key"]);
+            write(&options.values(&["o", "output"]).cloned().collect::<Vec<_>>())
         }
         "zip" | "7z" | "7za" if arguments.iter().any(|argument| is_moving_flag(&argument.rough())) => {
             let operands: Vec<Text> = Options::parse(arguments, "", &[]).operands;
@@ -172,7 +191,15 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             let paths = options.operands.iter().skip(skip).flat_map(at);
             paths.map(|target| Effect::Permissions { target, recursive }).collect()
         }
-        _ => [executed(found, &at), write(&named_outputs(arguments))].concat(),
+        _ => {
+            let in_place = ["-i", "--in-place", "--inplace", "--write", "-w", "--set"];
+            let edits = arguments
+                .iter()
+                .any(|argument| argument.value().is_some_and(|flag| in_place.contains(&flag)));
+            let paths: Vec<Text> =
+                arguments.iter().filter(|path| edits && path.prefix().starts_with('/')).cloned().collect();
+            [executed(found, &at), write(&named_outputs(arguments)), write(&paths)].concat()
+        }
     }
 }
 
@@ -197,6 +224,9 @@ fn git(arguments: &[Text], write: &impl Fn(&[Text]) -> Vec<Effect>) -> Vec<Effec
     let verb = verbs.first().and_then(|verb| verb.value()).unwrap_or_default();
     match (tree, verb) {
         (Some(tree), "checkout" | "reset" | "restore" | "checkout-index" | "clean") => write(&[tree]),
+        (_, "config") if arguments.iter().any(|argument| argument.value() == Some("--system")) => {
+            write(&[Text::known("/etc/gitconfig")])
+        }
         (_, "clone") => verbs.get(2).map_or_else(Vec::new, |into| write(&[(*into).clone()])),
         _ => vec![],
     }
@@ -369,7 +399,11 @@ fn unpacked_by_tar(arguments: &[Text]) -> Option<Text> {
 fn executed(found: &Found, at: &impl Fn(&Text) -> Vec<Target>) -> Vec<Effect> {
     let script = match found.program.as_str() {
         "bash" | "sh" | "zsh" | "source" | "." | "python" | "python3" | "node" | "ruby" => {
-            found.arguments.iter().find(|argument| !argument.prefix().starts_with('-'))
+            let at = found.arguments.iter().position(|argument| !argument.prefix().starts_with('-'));
+            // With these the script comes from elsewhere.
+            let elsewhere =
+                |flags: &Text| !flags.prefix().starts_with("--") && flags.prefix().contains(['s', 'c']);
+            at.filter(|at| !found.arguments[..*at].iter().any(elsewhere)).map(|at| &found.arguments[at])
         }
         _ => None,
     };

@@ -47,6 +47,11 @@ pub(crate) fn hosts(found: &Found) -> Vec<String> {
             .filter(|host| !host.starts_with('-') && !host.contains('/'))
             .map(|host| host.rsplit('@').next().unwrap_or_default().to_owned())
             .collect(),
+        "aws" | "gsutil" | "rclone" | "az" | "gcloud"
+            if found.has("cp") || found.has("sync") || found.has("copy") =>
+        {
+            vec!["cloud".to_owned()]
+        }
         "git" if matches!(found.argument(0), Some("push" | "fetch" | "pull" | "clone" | "ls-remote")) => {
             vec![
                 found

@@ -14,7 +14,7 @@ impl Walker<'_> {
         splitting: Splitting,
     ) -> Vec<Run> {
         if let Some(subscript) = &parameter.subscript {
-            self.look_into(subscript, scope);
+            self.arithmetic(&subscript.parts, scope);
         }
         let lists = self.elements(parameter, scope);
         let changed: Vec<Vec<Text>> = match &parameter.change {
@@ -40,6 +40,15 @@ impl Walker<'_> {
             Change::Require(word) => {
                 self.look_into(word, scope);
                 lists.into_iter().map(|list| list.into_iter().map(required).collect()).collect()
+            }
+            Change::Edit { operator: ":", words } if is_list(parameter) => {
+                let numbers: Vec<Option<usize>> = words
+                    .iter()
+                    .map(|word| {
+                        self.fields(word, scope).first().and_then(|text| text.value()?.trim().parse().ok())
+                    })
+                    .collect();
+                lists.into_iter().map(|list| slice(list, &numbers, &parameter.name)).collect()
             }
             Change::Edit { operator, words } => {
                 let words: Vec<Text> = words
@@ -74,7 +83,7 @@ impl Walker<'_> {
             _ if name.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let index: usize = name.parse().unwrap_or(usize::MAX);
                 return vec![vec![match (&scope.arguments, index) {
-                    (_, 0) => Text::known("bash"),
+                    (_, 0) => scope.get("0").and_then(scalar).unwrap_or_else(|| Text::known("bash")),
                     (Arguments::Known(arguments), _) => arguments.get(index - 1).cloned().unwrap_or_default(),
                     (Arguments::Unknown, _) => Text::unknown(Why::Argument(name.to_owned())),
                 }]];
@@ -86,14 +95,20 @@ impl Walker<'_> {
             return self.variable(name, scope).into_iter().map(|text| vec![text]).collect();
         };
         let pick = |value: &Value| match (value, index.as_deref()) {
-            (Value::Scalar(text), _) => vec![text.clone()],
-            (Value::Array(all), Some("@" | "*")) => all.clone(),
-            (Value::Array(all), index) => match index.unwrap_or("0").trim().parse::<usize>() {
-                Ok(index) => vec![all.get(index).cloned().unwrap_or_default()],
-                Err(_) => all.clone(),
+            (Value::Scalar(text), _) => vec![vec![text.clone()]],
+            (Value::Array(all), Some("@" | "*")) => vec![all.clone()],
+            (Value::Array(all), index) => match index.unwrap_or("0").trim().parse::<i64>() {
+                Ok(index) => {
+                    let from_end =
+                        all.len().checked_sub(usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX));
+                    let at = if index < 0 { from_end } else { usize::try_from(index).ok() };
+                    vec![vec![at.and_then(|at| all.get(at)).cloned().unwrap_or_default()]]
+                }
+                // Any of them.
+                Err(_) => all.iter().map(|text| vec![text.clone()]).collect(),
             },
         };
-        values.iter().map(pick).collect()
+        values.iter().flat_map(pick).collect()
     }
 
     /// The possible values of a variable as one string.
@@ -114,7 +129,7 @@ impl Walker<'_> {
             "HOME" => known(home),
             "PWD" => scope.cwds.clone(),
             "OLDPWD" => scope.previous.clone(),
-            "TMPDIR" | "TEMP" | "TMP" => known("/tmp"),
+            "TMPDIR" => known("/tmp"),
             "USER" | "LOGNAME" | "USERNAME" => known(self.world.user()),
             "SHELL" | "BASH" => known("/bin/bash"),
             "IFS" => known(" \t\n"),
@@ -182,6 +197,27 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+fn scalar(values: &[Value]) -> Option<Text> {
+    match values.first()? {
+        Value::Scalar(text) => Some(text.clone()),
+        Value::Array(_) => None,
+    }
+}
+
+fn is_list(parameter: &Parameter) -> bool {
+    matches!(parameter.name.as_str(), "@" | "*")
+        || parameter.subscript.as_ref().is_some_and(|word| matches!(word.rough().as_str(), "@" | "*"))
+}
+
+/// `${@:2:3}`; all of it where the numbers are not known.
+fn slice(list: Vec<Text>, numbers: &[Option<usize>], name: &str) -> Vec<Text> {
+    let Some(Some(from)) = numbers.first().copied() else { return list };
+    // Arguments are counted from one.
+    let from = if matches!(name, "@" | "*") { from.saturating_sub(1) } else { from };
+    let most = numbers.get(1).copied().flatten().unwrap_or(usize::MAX);
+    list.into_iter().skip(from).take(most).collect()
 }
 
 fn rough(token: &Token) -> String {

@@ -62,7 +62,11 @@ impl Rule for ChangesPermissions {
 fn opens(mode: &str) -> bool {
     let octal = mode.len() >= 3 && mode.len() <= 4 && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
     if octal {
-        return mode.ends_with(['2', '3', '6', '7']);
+        let special = mode.len() == 4 && mode.starts_with(['2', '4', '6']);
+        return mode.ends_with(['2', '3', '6', '7']) || special;
+    }
+    if mode.contains("+s") {
+        return true;
     }
     mode.split(',').any(|clause| {
         let Some((who, what)) = clause.split_once(['+', '=']) else { return false };

@@ -87,13 +87,14 @@ fn changed(found: &Found) -> Option<&'static str> {
         "rpm" => has(&["-i", "-e", "-U", "-ivh", "-Uvh", "--erase"]).then_some("packages of the machine"),
         "brew" => one_of(&["install", "uninstall", "remove", "upgrade", "reinstall", "services"])
             .then_some("packages of the machine"),
-        "npm" | "pnpm" | "yarn" | "bun" => (has(&["-g", "--global", "global", "--location=global"])
-            && has(&["install", "i", "add", "uninstall", "remove", "rm", "update", "link"]))
-        .then_some("programs of every project"),
-        "gem" | "cpan" | "cpanm" => one_of(&["uninstall"]).then_some("programs of every project"),
-        "pip" | "pip3" => {
-            (one_of(&["uninstall"]) || has(&["--break-system-packages"])).then_some("packages of the machine")
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            (!arguments.iter().any(|argument| argument.starts_with("--prefix"))
+                && has(&["-g", "--global", "global", "--location=global"])
+                && has(&["install", "i", "add", "uninstall", "remove", "rm", "update", "link"]))
+            .then_some("programs of every project")
         }
+        "gem" | "cpan" | "cpanm" => one_of(&["uninstall"]).then_some("programs of every project"),
+        "pip" | "pip3" => has(&["--break-system-packages"]).then_some("packages of the machine"),
         "modprobe" | "insmod" | "rmmod" | "sysctl" => {
             let reads = found.program == "sysctl"
                 && !arguments

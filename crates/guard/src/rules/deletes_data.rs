@@ -69,6 +69,11 @@ impl Rule for DeletesData {
 }
 
 fn is_destructive_sql(text: &str) -> bool {
+    // `-e"…"` and `--command="…"`.
+    let text = ["-e", "-c", "--command=", "--execute="]
+        .iter()
+        .find_map(|flag| text.strip_prefix(flag))
+        .unwrap_or(text);
     text.split(';').any(|statement| {
         let words: Vec<String> = statement.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -33,7 +33,7 @@ impl Rule for DeletesInfrastructure {
 fn deletes(found: &Found) -> bool {
     let words: Vec<String> = found.arguments.iter().map(Text::rough).collect();
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-    let verbs: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let verbs = verbs(&words);
     let first = verbs.first().copied().unwrap_or_default();
     let second = verbs.get(1).copied().unwrap_or_default();
     if has(&["--dry-run", "--dry-run=client", "--dry-run=server", "--dryrun", "--help", "-h"]) {
@@ -61,7 +61,9 @@ fn deletes(found: &Found) -> bool {
                 || first == "replace" && has(&["--force"])
                 || first == "scale" && has(&["--replicas=0"])
         }
-        "helm" | "helmfile" => matches!(first, "uninstall" | "delete" | "destroy" | "rollback"),
+        "helm" | "helmfile" => {
+            verbs.iter().take(3).any(|verb| matches!(*verb, "uninstall" | "delete" | "destroy" | "rollback"))
+        }
         "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" | "cdktf" => {
             matches!(first, "destroy" | "down")
                 || has(&["-auto-approve", "--auto-approve", "-destroy", "--yes", "-y"])
@@ -120,4 +122,22 @@ fn deletes(found: &Found) -> bool {
         }
         _ => false,
     }
+}
+
+/// The words that are neither options nor values of the options that come before a subcommand.
+fn verbs(words: &[String]) -> Vec<&str> {
+    const WITH_VALUE: [&str; 16] = [
+        "-R", "--repo", "--region", "--profile", "--output", "-n", "--namespace", "--context",
+        "--kubeconfig", "-f", "--file", "-p", "--project", "--endpoint-url", "-C", "--host",
+    ];
+    let mut verbs = vec![];
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if WITH_VALUE.contains(&word.as_str()) && verbs.len() < 2 {
+            rest.next();
+        } else if !word.starts_with('-') {
+            verbs.push(word.as_str());
+        }
+    }
+    verbs
 }

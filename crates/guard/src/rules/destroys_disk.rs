@@ -33,6 +33,13 @@ impl Rule for DestroysDisk {
         if let Some(target) = device {
             return Some(Problem::deny(format!("a raw device would be overwritten: {}", target.path), help));
         }
+        let unknown = found
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Write { target } if target.place == Place::Unknown));
+        if found.program == "dd" && unknown {
+            return Some(Problem::ask("`dd` writes to something that is not known before it runs", help));
+        }
         if !destroys(found) {
             return handed_over(found, world);
         }

@@ -27,7 +27,7 @@ impl<'a> Git<'a> {
                 }
                 "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix"
                 | "--config-env" => at += 2,
-                _ if argument.starts_with('-') => at += 1,
+                _ if argument.starts_with('-') || argument.is_empty() => at += 1,
                 _ => break,
             }
         }

@@ -60,6 +60,13 @@ fn is_everything(path: &Text, found: &Found, world: &World) -> bool {
     let magic =
         matches!(trimmed, ":" | ":/" | ":(top)" | "**" | ":/*" | ":(glob)**" | ":(top)*" | ":(top)." | ":/.")
             || text == ":/";
+    let after = text
+        .strip_prefix(":(")
+        .and_then(|rest| rest.split_once(')'))
+        .map(|(_, rest)| rest)
+        .or_else(|| text.strip_prefix(':'));
+    let magic = magic
+        || after.is_some_and(|rest| matches!(rest.trim_start_matches('/'), "" | "*" | "**" | "." | "**/*"));
     let literal = matches!(trimmed, "." | ".." | "*" | "./*" | "./." | "*.*" | "**/*" | ".*");
     magic
         || literal

@@ -27,7 +27,8 @@ impl Rule for GitHistory {
             return Some(Problem::ask("`bfg` rewrites history", "keep a copy of the repository first"));
         }
         let git = Git::of(found)?;
-        let lost = if git.is_help() { None } else { lost(&git) }?;
+        let looks = git.is_help() || git.has("--dry-run") || git.has("--analyze");
+        let lost = if looks { None } else { lost(&git) }?;
         Some(Problem::ask(
             format!("`git {}` {lost}", git.verb),
             "keep it first: `git stash`, a branch, or a dry run with `-n`",
@@ -43,7 +44,7 @@ fn lost(git: &Git<'_>) -> Option<&'static str> {
     let everything =
         |path: &Text| matches!(path.rough().trim_end_matches('/'), "." | "*" | ":" | ":/" | "..");
     match git.verb {
-        "reset" => (exactly("hard") || exactly("merge")).then_some("throws away uncommitted changes"),
+        "reset" => (has(&["hard", "merge"])).then_some("throws away uncommitted changes"),
         "clean" => (has(&["f", "force"]) && !has(&["n", "dry-run"])
             || git.settings.iter().any(|setting| setting.contains("requireForce=false")))
         .then_some("deletes files that git does not know"),

@@ -113,6 +113,23 @@ impl Problem {
 
 /// What is wrong on this machine may be in order in a container.
 fn there(problem: Problem, rule: &dyn Rule, found: &Found) -> Option<Problem> {
+    let words = || found.arguments.iter().filter_map(crate::text::Text::value);
+    let helps =
+        words().any(|word| matches!(word, "--help" | "-help" | "--usage")) || words().last() == Some("help");
+    let mild =
+        ["changes-system", "changes-accounts", "deletes-", "publishes", "ends-processes", "git-history"];
+    if helps && mild.iter().any(|family| rule.name().starts_with(family)) {
+        return None;
+    }
+    // A repository that was made to be thrown away.
+    let temporary = |cwd: &crate::text::Text| cwd.prefix().starts_with("/tmp/");
+    if rule.name().starts_with("git-")
+        && rule.name() != "git-force-push"
+        && found.cwds.iter().all(temporary)
+        && !found.has("-C")
+    {
+        return None;
+    }
     let about_machine =
         ["changes-", "ends-", "uses-", "git-"].iter().any(|family| rule.name().starts_with(family));
     match found.setting.machine {

@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
+use crate::text::Text;
 use crate::world::World;
 
 rule! {
@@ -20,8 +21,13 @@ impl Rule for Publishes {
     about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
-        let first = found.argument(0).unwrap_or_default();
-        let second = found.argument(1).unwrap_or_default();
+        let mut words = found
+            .arguments
+            .iter()
+            .filter_map(Text::value)
+            .filter(|word| !word.starts_with(['+', '-']) || *word == "-m");
+        let first = words.next().unwrap_or_default();
+        let second = words.next().unwrap_or_default();
         let dry = ["--dry-run", "--help", "--list", "--draft"].iter().any(|flag| found.has(flag));
         let dry = dry || found.has("--snapshot") || found.program == "cargo" && found.has("-n");
         let publishes = match found.program.as_str() {
@@ -30,6 +36,9 @@ impl Rule for Publishes {
                     || first == "npm" && second == "publish"
             }
             "cargo" => matches!(first, "publish" | "yank" | "owner"),
+            "python" | "python3" => {
+                first == "-m" && matches!(second, "twine" | "flit" | "poetry") && found.has("upload")
+            }
             "twine" => first == "upload",
             "poetry" | "uv" | "flit" | "hatch" | "pdm" | "maturin" => matches!(first, "publish" | "upload"),
             "gem" => matches!(first, "push" | "yank"),

@@ -1,5 +1,5 @@
 use super::{Problem, Rule, about, rule};
-use crate::analysis::{Analysis, Found};
+use crate::analysis::{Analysis, Found, Stream};
 use crate::syntax::ast::Span;
 use crate::text::Text;
 use crate::walk::SHELLS;
@@ -25,7 +25,11 @@ impl Rule for ReverseShell {
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let shell = SHELLS.contains(&found.program.as_str());
         let given_away = match found.program.as_str() {
-            "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" => netcat(&found.arguments),
+            "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" => {
+                let from_shell =
+                    matches!(&found.input, Stream::Unknown(program) if SHELLS.contains(&program.as_str()));
+                from_shell || netcat(&found.arguments)
+            }
             "socat" => socat(&found.arguments),
             "xterm" => {
                 found.has("-display") && found.arguments.iter().any(|argument| argument.rough().contains(':'))

@@ -1,7 +1,7 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Found, Stream};
 use crate::effects::{hosts, targets};
-use crate::text::Text;
+use crate::text::{Text, Why};
 use crate::walk::is_secret;
 use crate::world::World;
 
@@ -35,6 +35,11 @@ impl Rule for SendsSecrets {
             found.arguments.iter().flat_map(paths_in).any(|path| {
                 targets(&path, found, world).iter().any(|target| is_secret(target, world.home()))
             });
+        let printed = found
+            .arguments
+            .iter()
+            .any(|argument| matches!(argument.why(), Some(Why::Output(source)) if source == "a secret"));
+        let named = named || printed;
         // A key that is used to log in is not sent.
         let login =
             matches!(found.program.as_str(), "ssh" | "sftp" | "mosh") || found.has("-i") && !found.has("-F");
@@ -51,6 +56,9 @@ impl Rule for SendsSecrets {
 fn paths_in(argument: &Text) -> Vec<Text> {
     let mut paths = vec![argument.clone()];
     let text = argument.rough();
+    if let Some((_, name)) = text.split_once('=') {
+        paths.push(Text::known(name));
+    }
     if let Some((_, name)) = text.split_once('@') {
         paths.push(Text::known(name.split(';').next().unwrap_or_default()));
     }

@@ -47,8 +47,10 @@ fn only_looks(found: &Found) -> bool {
         "getent", "findmnt", "env",
     ];
     let first = found.argument(0).unwrap_or_default();
-    let nothing =
-        |effect: &Effect| matches!(effect, Effect::Write { target } if target.place == Place::Harmless);
+    let nothing = |effect: &Effect| {
+        // A redirection is done by the shell of the user.
+        matches!(effect, Effect::Write { target } if matches!(target.place, Place::Harmless | Place::Temporary | Place::Workspace))
+    };
     found.effects.iter().all(nothing)
         && (LOOKING.contains(&found.program.as_str())
             || found.program == "systemctl"

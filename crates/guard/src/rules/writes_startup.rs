@@ -48,5 +48,8 @@ fn runs_later(path: &str, home: &str) -> bool {
         }
     }
     let hook = path.contains("/.git/hooks/") && !path.ends_with(".sample");
-    hook || path.ends_with("/.git/config") || path.ends_with("/.git/info/attributes")
+    let vital = ["/.git/HEAD", "/.git/index"].iter().any(|end| path.ends_with(end))
+        || path.contains("/.git/refs/")
+        || path.contains("/.git/objects/");
+    hook || vital || path.ends_with("/.git/config") || path.ends_with("/.git/info/attributes")
 }

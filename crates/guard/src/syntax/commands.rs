@@ -8,6 +8,9 @@ use super::words::{Parts, Quoting};
 impl Cursor<'_> {
     /// The whole text.
     pub(super) fn script(&mut self) -> Parsed<List> {
+        if self.text.contains('\0') {
+            return self.fail("it has a NUL byte");
+        }
         let list = self.list()?;
         if self.at < self.text.len() {
             return self.fail("something stands where a command should begin");
@@ -193,7 +196,12 @@ impl Cursor<'_> {
         }
         self.pending = pending;
         self.at = start + 1;
-        self.subshell()
+        let shell = self.subshell()?;
+        // Bash reads the text of such a document in another way.
+        if self.text[start..self.at].contains("<<") {
+            return self.fail("a here-document stands in double parentheses");
+        }
+        Ok(shell)
     }
 
     fn subshell(&mut self) -> Parsed<Kind> {

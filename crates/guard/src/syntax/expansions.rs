@@ -11,6 +11,9 @@ impl Cursor<'_> {
     pub(super) fn dollar(&mut self, parts: &mut Parts, quoting: Quoting) -> Parsed<()> {
         self.count()?;
         self.at += 1;
+        if self.looking_at("\\\n") {
+            return self.fail("an expansion is continued on the next line");
+        }
         match self.peek() {
             Some(b'(') if self.peek_at(1) == Some(b'(') => {
                 let part = self.arithmetic_or_command()?;

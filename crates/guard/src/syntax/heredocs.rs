@@ -39,6 +39,9 @@ impl Cursor<'_> {
                     text.push_str(inner);
                     self.at += end + 1;
                 }
+                b'\\' if self.peek_at(1) == Some(b'\n') => {
+                    return self.fail("a here-document's delimiter is continued on the next line");
+                }
                 b'\\' => {
                     quoted = true;
                     self.at += 1;

@@ -1,7 +1,7 @@
 //! Simple commands: assignments, words and redirections.
 
 use super::ast::{Assigned, Assignment, Command, Kind, Operator, Part, Redirect, Simple, Word};
-use super::cursor::{Cursor, Parsed};
+use super::cursor::{Cursor, Parsed, is_meta};
 use super::expansions::Closing;
 
 impl Cursor<'_> {
@@ -80,8 +80,17 @@ impl Cursor<'_> {
         } else {
             None
         };
+        if self.looking_at("\\\n") {
+            return self.fail("a name is continued on the next line");
+        }
         let append = self.take("+=");
         if !append && !self.take("=") {
+            // To bash it is one word up to the bracket, whatever stands in it.
+            if subscript.is_some()
+                && self.text[start..self.at].bytes().any(|byte| is_meta(byte) || byte == b'#')
+            {
+                return self.fail("a word with brackets cannot be read");
+            }
             self.at = start;
             return Ok(None);
         }
@@ -101,7 +110,8 @@ impl Cursor<'_> {
             self.skip_newlines()?;
             match self.word()? {
                 Some(word) => words.push(without_key(word)),
-                None if self.take(")") => return Ok(words),
+                // What is glued to the end belongs to the word.
+                None if self.take(")") && self.peek().is_none_or(is_meta) => return Ok(words),
                 None => return self.fail("an array is not closed"),
             }
         }
@@ -142,6 +152,15 @@ impl Cursor<'_> {
         let found = operators.into_iter().find(|(text, _)| self.take(text));
         let Some((text, mut operator)) = found else { return self.fail("a redirection cannot be read") };
         let mut redirect = self.target(fd, operator)?;
+        // Bash expands such a target twice.
+        let doubly = |part: &Part| match part {
+            Part::Quoted(text) => text.contains(['$', '`']),
+            _ => false,
+        };
+        if text.ends_with('&') && redirect.target.bare().is_none() && redirect.target.parts.iter().any(doubly)
+        {
+            return self.fail("the target of a redirection cannot be read");
+        }
         if text == ">&" && fd.is_none() && !is_descriptor(&redirect.target) {
             operator = Operator::WriteBoth;
         }

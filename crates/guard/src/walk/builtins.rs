@@ -70,7 +70,7 @@ impl Walker<'_> {
                     }
                 }
             }
-            "read" | "mapfile" | "readarray" => self.read(arguments, call, scope),
+            "read" | "mapfile" | "readarray" => self.read(name, arguments, call, scope),
             "let" => {
                 for argument in arguments {
                     self.second_evaluation(argument, scope);
@@ -123,6 +123,7 @@ impl Walker<'_> {
 
     fn eval(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
         let mut code = Text::default();
+        let arguments = arguments.strip_prefix(&[Text::known("--")]).unwrap_or(arguments);
         for (index, argument) in arguments.iter().enumerate() {
             if index > 0 {
                 code.push_str(" ");
@@ -201,14 +202,20 @@ impl Walker<'_> {
         let at = arguments.iter().position(|argument| argument.value() == Some("--"));
         if let Some(at) = at {
             scope.arguments = Arguments::Known(arguments[at + 1..].to_vec());
-        } else if let Some(first) = arguments.first()
-            && !first.prefix().starts_with(['-', '+'])
-        {
-            scope.arguments = Arguments::Known(arguments.to_vec());
+        } else {
+            let is_option = |text: &Text| {
+                text.prefix().starts_with(['-', '+'])
+                    || matches!(text.value(), Some("pipefail" | "errexit" | "nounset" | "posix"))
+            };
+            let rest: Vec<Text> =
+                arguments.iter().skip_while(|argument| is_option(argument)).cloned().collect();
+            if !rest.is_empty() {
+                scope.arguments = Arguments::Known(rest);
+            }
         }
     }
 
-    fn read(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+    fn read(&mut self, command: &str, arguments: &[Text], call: &Call, scope: &mut Scope) {
         const WITH_VALUE: &str = "adinNptuOscCu";
         let mut names = vec![];
         let mut skip = false;
@@ -242,6 +249,12 @@ impl Walker<'_> {
             Some(known) => known.lines().map(Text::known).collect(),
             None => vec![value],
         };
+        let whole_lines = command != "read";
+        if whole_lines {
+            for name in names.drain(..).chain(array.take()) {
+                scope.set(&name, vec![Value::Array(lines.clone())]);
+            }
+        }
         if let Some(name) = array {
             let fields = lines.iter().flat_map(|line| {
                 crate::expand::fields(crate::expand::split(line, crate::expand::Splitting::Yes, scope))
@@ -249,12 +262,33 @@ impl Walker<'_> {
             let fields = fields.collect();
             scope.set(&name, vec![Value::Array(fields)]);
         }
-        for name in names {
-            scope.set(&name, lines.iter().cloned().map(Value::Scalar).collect());
+        let several = names.len() > 1;
+        let separators = self
+            .variable("IFS", scope)
+            .first()
+            .and_then(|ifs| ifs.value().map(str::to_owned))
+            .unwrap_or_else(|| " \t\n".to_owned());
+        for (at, name) in names.iter().enumerate() {
+            let last = at + 1 == names.len();
+            let value = |line: &Text| match line.value() {
+                Some(line) if several => {
+                    let fields: Vec<&str> =
+                        line.split(|c| separators.contains(c)).filter(|field| !field.is_empty()).collect();
+                    let part = fields.get(at..if last { fields.len() } else { at + 1 }).unwrap_or_default();
+                    Text::known(part.join(" "))
+                }
+                _ => line.clone(),
+            };
+            scope.set(name, lines.iter().map(value).map(Value::Scalar).collect());
         }
     }
 
     fn declare(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) {
+        if arguments.iter().any(|argument| argument.value() == Some("-i")) {
+            for (_, value) in &call.environment {
+                self.second_evaluation(value, scope);
+            }
+        }
         // A reference to another variable: it has the other's value.
         if arguments.iter().any(|argument| argument.value() == Some("-n")) {
             for (name, target) in &call.environment {

@@ -21,7 +21,7 @@ pub(super) enum Act {
 
 /// What the code does, as far as it can be seen.
 pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
-    let code = with_places(code, world);
+    let code = with_places(&without_documents(code, language), world);
     let mut acts = vec![];
     let lower = code.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -116,7 +116,7 @@ fn with_places(code: &str, world: &World) -> String {
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
-    variables: Vec<(String, String)>,
+    variables: Vec<(String, Vec<String>)>,
     language: Language,
     acts: &'a mut Vec<Act>,
     world: &'a World,
@@ -140,9 +140,10 @@ struct Imports {
 
 impl Imports {
     fn of(code: &str) -> Self {
-        const CHOOSES: [&str; 12] = [
-            "endswith", "startswith", "suffix", "st_mtime", "st_size", "mtime", ".test(", "=~", ".filter(",
-            ".match", "fnmatch", "end_with",
+        let code = &code.to_lowercase();
+        const CHOOSES: [&str; 15] = [
+            "if /", "__pycache__", "== \"", "endswith", "startswith", "suffix", "st_mtime", "st_size",
+            "mtime", ".test(", "=~", ".filter(", ".match", "fnmatch", "end_with",
         ];
         Self {
             subprocess: code.contains("subprocess"),
@@ -170,16 +171,34 @@ impl Reader<'_> {
                 Token::Run(code) => self.acts.push(Act::Shell(code.clone())),
                 Token::Name(name) => {
                     let name = name.clone();
+                    // `$db->exec(…)` is a method of something.
+                    let is_method = self.at >= 3
+                        && self.tokens[self.at - 2] == Token::Mark('>')
+                        && self.tokens[self.at - 3] == Token::Mark('-');
+                    // `for d in ["a", "b"]`.
+                    if name == "in" && self.tokens.get(self.at) == Some(&Token::Mark('[')) && self.at >= 2 {
+                        if let Token::Name(variable) = self.tokens[self.at - 2].clone() {
+                            self.at += 1;
+                            let values = self.elements();
+                            self.variables.push((variable, values));
+                        }
+                        continue;
+                    }
                     match self.tokens.get(self.at) {
+                        Some(Token::Mark('('))
+                            if is_method && matches!(self.language, Language::Php | Language::Perl) => {}
                         Some(Token::Mark('=')) if self.tokens.get(self.at + 1) != Some(&Token::Mark('=')) => {
                             self.at += 1;
                             self.assignment(name);
                         }
                         Some(Token::Mark('(')) => {
                             let from = self.at + 1;
+                            let chained = from >= 4
+                                && self.tokens[from - 3] == Token::Mark('.')
+                                && self.tokens[from - 4] == Token::Mark(')');
                             let arguments = self.arguments();
                             let text = arguments.first().and_then(|argument| argument.texts.first()).cloned();
-                            self.call(&name, &arguments, receiver.as_deref());
+                            self.call(&name, &arguments, receiver.as_deref().filter(|_| chained));
                             receiver = text.or(receiver);
                             // What stands in the parentheses may hold calls of its own.
                             self.at = from;
@@ -257,32 +276,78 @@ impl Reader<'_> {
         }
     }
 
-    /// `name = "text"`, also put together from several.
+    /// `name = "text"`, also put together from several; `name = ["a", "b"]`.
     fn assignment(&mut self, name: String) {
-        let mut value = String::new();
         let start = self.at;
-        while let Some(text) = self.tokens.get(self.at).and_then(|token| self.text_of(token)) {
-            value.push_str(&text);
-            self.at += 1;
-            if !matches!(self.tokens.get(self.at), Some(Token::Mark('+' | '.'))) {
-                break;
+        let values = match self.tokens.get(self.at) {
+            Some(Token::Mark('[')) => self.elements(),
+            Some(Token::Name(call))
+                if self.tokens.get(self.at + 1) == Some(&Token::Mark('(')) && call.ends_with("join") =>
+            {
+                self.at += 1;
+                let parts: Vec<String> =
+                    self.arguments().into_iter().flat_map(|argument| argument.texts).collect();
+                vec![parts.join("/")]
             }
-            self.at += 1;
-        }
-        if value.is_empty() {
+            _ => self.sum().into_iter().collect(),
+        };
+        if values.is_empty() {
             self.at = start;
         } else {
-            self.variables.push((name, value));
+            self.variables.push((name, values));
         }
     }
 
-    fn text_of(&self, token: &Token) -> Option<String> {
-        match token {
-            Token::Text(text) => Some(text.clone()),
-            Token::Name(name) => {
-                self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    /// Strings that are added to each other, or joined as paths.
+    fn sum(&mut self) -> Option<String> {
+        let mut value = String::new();
+        let start = self.at;
+        while let Some(text) =
+            self.tokens.get(self.at).and_then(|token| self.texts_of(token).into_iter().next())
+        {
+            value.push_str(&text);
+            self.at += 1;
+            match self.tokens.get(self.at) {
+                Some(Token::Mark('/')) => value.push('/'),
+                Some(Token::Mark('+' | '.')) => {}
+                _ => break,
             }
-            Token::Run(_) | Token::Mark(_) => None,
+            self.at += 1;
+        }
+        (self.at > start).then_some(value)
+    }
+
+    /// The strings between brackets.
+    fn elements(&mut self) -> Vec<String> {
+        let mut values = vec![];
+        while let Some(token) = self.tokens.get(self.at) {
+            self.at += 1;
+            match token {
+                Token::Mark(']') => break,
+                token => values.extend(self.texts_of(token)),
+            }
+        }
+        values
+    }
+
+    /// The strings that a token may stand for. Names in braces are replaced, as in a string with an `f` before it.
+    fn texts_of(&self, token: &Token) -> Vec<String> {
+        let value = |name: &str| {
+            self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, values)| values.clone())
+        };
+        match token {
+            Token::Text(text) => {
+                let mut text = text.clone();
+                for (name, values) in &self.variables {
+                    let mark = format!("{{{name}}}");
+                    if text.contains(&mark) {
+                        text = text.replace(&mark, &values.join(" "));
+                    }
+                }
+                vec![text]
+            }
+            Token::Name(name) => value(name).unwrap_or_default(),
+            Token::Run(_) | Token::Mark(_) => vec![],
         }
     }
 
@@ -309,7 +374,7 @@ impl Reader<'_> {
             if let Token::Name(name) = token {
                 argument.names.push(name.clone());
             }
-            if let Some(text) = self.text_of(token) {
+            for text in self.texts_of(token) {
                 match argument.texts.last_mut() {
                     Some(last) if glue => last.push_str(&text),
                     _ => argument.texts.push(text),
@@ -379,8 +444,7 @@ impl Reader<'_> {
             // Sets and lists have such methods too.
             "remove" | "delete" | "rmdir" if !is_of_files(name) => {}
             "unlink" | "unlinkSync" | "remove" | "removedirs" | "rmdir" | "delete" => {
-                self.deletes |=
-                    texts.is_empty() && !arguments.iter().all(|argument| argument.names.is_empty());
+                self.deletes |= texts.is_empty() && own.is_none();
                 self.delete(texts, own, recursive_option);
             }
             "walk" | "rglob" | "glob" | "iglob" | "iterdir" | "scandir" | "listdir" | "readdirSync"
@@ -540,4 +604,28 @@ fn is_of_files(name: &str) -> bool {
         "fse",
     ];
     modules.contains(&receiver) || receiver.is_empty() && name != "delete"
+}
+
+/// Without documentation between lines such as `=begin` and `=end`, and what comes after `__END__`.
+fn without_documents(code: &str, language: Language) -> String {
+    if !matches!(language, Language::Perl | Language::Ruby) {
+        return code.to_owned();
+    }
+    let mut kept = String::new();
+    let mut inside = false;
+    for line in code.lines() {
+        match line.trim_end() {
+            "__END__" | "__DATA__" => break,
+            "=end" | "=cut" => inside = false,
+            start if start.starts_with('=') && start[1..].starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                inside = true
+            }
+            _ if inside => {}
+            line => {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
+    }
+    kept
 }

@@ -162,15 +162,16 @@ impl Walker<'_> {
                 Stream::Nothing
             }
             Kind::Test(words) => {
-                let mut looks_up = false;
+                // Numbers are compared by evaluating both sides, and a variable is looked up by evaluating its subscript.
+                let compares = ["-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+                let evaluates =
+                    words.iter().any(|word| word.bare().is_some_and(|bare| compares.contains(&bare)));
                 for word in words {
                     for value in self.values(word, scope) {
-                        if looks_up {
+                        if evaluates {
                             self.second_evaluation(&value, scope);
                         }
                     }
-                    let compares = ["-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-                    looks_up = word.bare().is_some_and(|bare| compares.contains(&bare));
                 }
                 Stream::Nothing
             }

@@ -15,6 +15,13 @@ pub(super) struct Inside {
 /// None if nothing is run in one.
 pub(super) fn inside(program: &str, arguments: &[Text]) -> Option<Inside> {
     let mut rest = arguments;
+    // Options of the client itself.
+    while let Some(option) = rest.first().and_then(Text::value).filter(|word| word.starts_with('-')) {
+        let takes_value =
+            ["--context", "-H", "--host", "-c", "-l", "--log-level", "--config", "-n", "--namespace"]
+                .contains(&option);
+        rest = rest.get(1 + usize::from(takes_value)..)?;
+    }
     if rest.first().and_then(Text::value) == Some("compose")
         || rest.first().and_then(Text::value) == Some("container")
     {
@@ -34,7 +41,9 @@ pub(super) fn inside(program: &str, arguments: &[Text]) -> Option<Inside> {
         return Some(made(machine, command, vec![], "/"));
     }
     let (options, operands) = options(rest);
-    let command = operands.get(1..).filter(|command| !command.is_empty())?;
+    let entry = options.iter().find(|(name, _)| name == "entrypoint").and_then(|(_, value)| value.clone());
+    let command: Vec<Text> = entry.into_iter().chain(operands.get(1..)?.iter().cloned()).collect();
+    let command = Some(command.as_slice()).filter(|command| !command.is_empty())?;
     let machine = if verb == "exec" { Machine::RunningContainer } else { Machine::Container };
     let mounts = options.iter().filter_map(|(name, value)| mount(name, value.as_ref()?)).collect();
     let cwd = options.iter().find(|(name, _)| matches!(name.as_str(), "w" | "workdir"));
@@ -58,7 +67,10 @@ fn options(arguments: &[Text]) -> (Options, &[Text]) {
     let mut at = 0;
     while let Some(argument) = arguments.get(at) {
         let text = argument.rough();
-        if let Some(long) = text.strip_prefix("--") {
+        if text.is_empty() && argument.why().is_some() {
+            // Options that are not known.
+            at += 1;
+        } else if let Some(long) = text.strip_prefix("--") {
             at += 1;
             let name = long.split('=').next().unwrap_or_default().to_owned();
             if let Some(value) = argument.strip_prefix(&format!("--{name}=")) {

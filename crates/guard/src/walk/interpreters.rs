@@ -57,6 +57,15 @@ impl Walker<'_> {
         call: &Call,
         scope: &mut Scope,
     ) {
+        let remote = |argument: &&Text| {
+            ["http://", "https://"].iter().any(|scheme| argument.prefix().starts_with(scheme))
+        };
+        if language == Language::Node
+            && arguments.iter().take(4).any(|argument| remote(&argument))
+            && arguments.first().and_then(Text::value) == Some("run")
+        {
+            self.notice_feed(program, Stream::Downloaded, call, scope);
+        }
         let mut codes = language.code(arguments);
         let reads_input = codes.is_empty() && language.reads_input(arguments);
         if reads_input {
@@ -89,11 +98,21 @@ impl Walker<'_> {
             }
             let rough = code.rough();
             // Lines of input that are run one by one.
-            if language == Language::Awk
-                && rough.contains("system($0)")
-                && let Stream::Known(lines) = &call.setting.input
-            {
-                self.act(program, Act::Shell(lines.rough()), call, scope);
+            let runs_lines = match language {
+                Language::Awk => rough.contains("system($0)"),
+                Language::Perl => {
+                    ["system $_", "system($_)", "exec $_", "system$_"].iter().any(|call| rough.contains(call))
+                }
+                _ => false,
+            };
+            if runs_lines {
+                match &call.setting.input {
+                    Stream::Known(lines) => self.act(program, Act::Shell(lines.rough()), call, scope),
+                    feed @ (Stream::Downloaded | Stream::Decoded) => {
+                        self.notice_feed(program, feed.clone(), call, scope)
+                    }
+                    _ => {}
+                }
             }
             for act in calls::scan(&rough, language, self.world) {
                 self.act(program, act, call, scope);
@@ -268,7 +287,13 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
                 .or_else(|| argument.strip_prefix("!"))
                 .or_else(|| argument.strip_prefix("platform shell "))
         })),
-        "sed" | "gsed" => codes.extend(sed_commands(arguments)),
+        "sed" | "gsed" => {
+            codes.extend(sed_commands(arguments));
+            if arguments.iter().any(|argument| matches!(argument.value(), Some("e" | "1e" | "$e"))) {
+                codes.extend(known_input());
+            }
+        }
+        "mapfile" | "readarray" => codes.extend(option_values(arguments, &["-C"])),
         "git" => codes.extend(git_commands(arguments)),
         _ => {}
     }
@@ -364,6 +389,14 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             codes.push(code);
         }
         let text = argument.rough();
+        // `git config alias.x 'push --force'`.
+        if text.starts_with("alias.")
+            && !text.contains('=')
+            && let Some(value) = arguments.get(at + 1).map(Text::rough)
+        {
+            let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
+            codes.push(Text::known(code));
+        }
         if let Some((key, value)) = text.split_once('=') {
             if key.starts_with("alias.") {
                 let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);

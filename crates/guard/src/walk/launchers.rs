@@ -68,6 +68,18 @@ impl Walker<'_> {
                     scope,
                 ))
             }
+            "screen"
+                if arguments.first().is_some_and(|first| {
+                    first.prefix().starts_with("-d") && first.prefix().contains('m')
+                }) =>
+            {
+                let named = arguments.first().is_some_and(|first| first.prefix().ends_with('S'));
+                let argv = arguments.get(1 + usize::from(named)..)?.to_vec();
+                Some(self.run(
+                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
+                    scope,
+                ))
+            }
             "script" | "flock" => self.with_code_option(program, arguments, call, scope),
             "npx" | "bunx" | "pnpx" => self.package(program, arguments, call, scope),
             "npm" | "pnpm" | "yarn" | "bun" => {
@@ -77,6 +89,41 @@ impl Walker<'_> {
                     ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x")
                 );
                 if runs { self.package(program, &arguments[1..], call, scope) } else { None }
+            }
+            "docker-compose" => {
+                let arguments = [&[Text::known("compose")], arguments].concat();
+                self.container("docker", &arguments, call, scope)
+            }
+            "tmux" => {
+                let options = Options::parse(arguments, "tsncFxye", &[]);
+                let verbs = [
+                    "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawn-pane",
+                    "run-shell", "run",
+                ];
+                let (verb, rest) = options.operands.split_first()?;
+                if rest.is_empty() || !verbs.contains(&verb.value()?) {
+                    return None;
+                }
+                let setting = call.setting.through(program);
+                Some(self.script(&output::joined(rest), &mut scope.clone(), &setting))
+            }
+            "gdb" | "lldb" => {
+                let at = arguments.iter().position(|word| matches!(word.value(), Some("--args" | "--")))?;
+                let argv = arguments.get(at + 1..)?.to_vec();
+                Some(self.run(
+                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
+                    scope,
+                ))
+            }
+            "nix" | "nix-shell" | "guix" => {
+                let at = arguments
+                    .iter()
+                    .position(|word| matches!(word.value(), Some("-c" | "--command" | "--")))?;
+                let argv = arguments.get(at + 1..).filter(|argv| argv.len() > 1)?.to_vec();
+                Some(self.run(
+                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
+                    scope,
+                ))
             }
             "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => {
                 self.container(program, arguments, call, scope)
@@ -191,7 +238,7 @@ impl Walker<'_> {
         if command.is_empty() {
             command.push(Text::known("echo"));
         }
-        let words = output::words(&input);
+        let words = if replace.is_some() { output::lines(&input) } else { output::words(&input) };
         let argv = match &replace {
             Some(mark) => command.iter().flat_map(|argument| filled(argument, mark, &words)).collect(),
             None => [command, words].concat(),
@@ -245,8 +292,7 @@ impl Walker<'_> {
         }
         let mut inner = scope.clone();
         inner.cwds = vec![Text::known(self.world.home())];
-        let setting =
-            Setting { machine: Machine::Remote, input: Stream::Nothing, ..call.setting.through(program) };
+        let setting = Setting { machine: Machine::Remote, ..call.setting.through(program) };
         if !rest.is_empty() {
             self.script(&code, &mut inner, &setting);
         } else if let Stream::Known(script) = &call.setting.input {
@@ -286,7 +332,10 @@ impl Walker<'_> {
             return Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting));
         }
         if program == "script" {
-            return None;
+            // As on BSD: the file, and then the command.
+            let options = Options::parse(arguments, "FtTIOBEo", &[]);
+            let argv = options.operands.get(1..).filter(|rest| !rest.is_empty())?.to_vec();
+            return Some(self.run(&Call { arguments: argv, setting, ..call.clone() }, &mut scope.clone()));
         }
         let mut at = 0;
         while let Some(flags) =
@@ -312,6 +361,13 @@ impl Walker<'_> {
             at += 1;
             match text.as_str() {
                 "--" => break,
+                _ if text.starts_with("--call=") => {
+                    return Some(self.script(
+                        &Text::known(&text["--call=".len()..]),
+                        &mut scope.clone(),
+                        &setting,
+                    ));
+                }
                 "-c" | "--call" => {
                     return Some(self.script(arguments.get(at)?, &mut scope.clone(), &setting));
                 }
@@ -410,6 +466,14 @@ fn choice(expression: &[Text]) -> Choice {
     };
     if expression.iter().any(|word| word.value() == Some("-delete")) && expression.windows(2).any(asks) {
         choice = Choice::Some;
+    }
+    // `-newer x -o -delete` deletes all the others.
+    let or_acts = |pair: &[Text]| {
+        matches!(pair[0].value(), Some("-o" | "-or"))
+            && matches!(pair[1].value(), Some("-delete" | "-exec" | "-execdir"))
+    };
+    if expression.windows(2).any(or_acts) {
+        return Choice::All;
     }
     for (at, word) in expression.iter().enumerate() {
         let Some(text) = word.value() else { continue };

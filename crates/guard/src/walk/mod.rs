@@ -186,7 +186,13 @@ impl Walker<'_> {
             return Text::unknown(Why::Many);
         }
         let setting = self.setting.clone();
-        let stream = self.list(list, &mut scope.clone(), &setting);
+        let stream = match visit::file_read(list) {
+            Some(file) => {
+                let name = self.values(file, &mut scope.clone()).pop().unwrap_or_default();
+                self.content(&name, scope)
+            }
+            None => self.list(list, &mut scope.clone(), &setting),
+        };
         output::as_text(stream)
     }
 

@@ -63,6 +63,9 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
             let line = if arguments.is_empty() { Text::known("y") } else { joined(arguments) };
             Stream::Known(line)
         }
+        "ps" if !found.arguments.first().is_some_and(|first| is_everyone(&first.rough())) => {
+            Stream::Known(Text::unknown(Why::Number))
+        }
         "ps" if ["-p", "--pid", "-q", "-C", "--ppid", "-g", "-t"]
             .iter()
             .any(|flag| found.arguments.iter().any(|own| own.prefix().starts_with(flag))) =>
@@ -114,7 +117,9 @@ fn echo(arguments: &[Text]) -> Stream {
     if escapes && let Some(value) = text.value() {
         text = Text::known(escapes::interpret(value));
     }
-    text.push_str("\n");
+    if !arguments[..count].iter().any(|flags| flags.rough().contains('n')) {
+        text.push_str("\n");
+    }
     Stream::Known(text)
 }
 
@@ -193,7 +198,11 @@ fn git(found: &Found, walker: &Walker<'_>) -> Stream {
         return Stream::Known(Text::known(".git"));
     }
     match found.argument(0) {
-        Some("ls-files") if found.arguments.len() == 1 => {
+        Some("ls-files")
+            if found.arguments[1..]
+                .iter()
+                .all(|word| matches!(word.value(), Some("-z" | "--cached" | "-c"))) =>
+        {
             Stream::Names { directories: vec![Text::known(".")], all: true }
         }
         Some("ls-files" | "diff" | "status" | "show" | "grep") => some(),
@@ -287,6 +296,17 @@ pub(super) fn names(paths: &[Text], _all: bool) -> Text {
     text
 }
 
+/// What `xargs -I` puts in, a line each.
+pub(super) fn lines(stream: &Stream) -> Vec<Text> {
+    match stream {
+        Stream::Known(text) => match text.value() {
+            Some(value) => value.lines().map(Text::known).collect(),
+            None => vec![without_newline(text)],
+        },
+        other => words(other),
+    }
+}
+
 /// What `xargs` makes arguments of.
 pub(super) fn words(stream: &Stream) -> Vec<Text> {
     match stream {
@@ -305,4 +325,10 @@ pub(super) fn words(stream: &Stream) -> Vec<Text> {
         Stream::Unknown(program) => vec![Text::unknown(Why::Output(program.clone()))],
         Stream::Secret | Stream::Setup | Stream::Program(_) => vec![Text::unknown(Why::Input)],
     }
+}
+
+/// Options of `ps` that list every process.
+fn is_everyone(flags: &str) -> bool {
+    flags != "-o"
+        && flags.trim_start_matches('-').chars().take_while(|c| *c != '=').any(|flag| "eAax".contains(flag))
 }

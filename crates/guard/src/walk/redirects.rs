@@ -1,5 +1,7 @@
 //! Redirections: what is read, what is written, and connections in disguise.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::{Effect, Setting, Stream, Target};
 use crate::effects;
 use crate::paths::{Place, locate};
@@ -13,9 +15,11 @@ use super::{Walker, as_file};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Redirected {
     pub(super) input: Stream,
-    /// Files that standard output goes into. None: into the pipe.
-    output: Option<Vec<String>>,
+    /// Files that standard output goes into, and whether it is added. None: into the pipe.
+    output: Option<(Vec<String>, bool)>,
     pub(super) effects: Vec<Effect>,
+    /// What the other descriptors yield.
+    pub(super) descriptors: BTreeMap<u32, Stream>,
     /// A descriptor leads to another machine.
     pub(super) connected: bool,
 }
@@ -23,8 +27,13 @@ pub(super) struct Redirected {
 impl Redirected {
     /// Where the output goes: on through the pipe, or into files that are remembered.
     pub(super) fn deliver(&self, stream: Stream, scope: &mut Scope) -> Stream {
-        let Some(files) = &self.output else { return stream };
+        let Some((files, added)) = &self.output else { return stream };
         for name in files {
+            if *added && let Some(File::Text(before)) = scope.file(name).cloned() {
+                let whole = super::output::followed_by(Stream::Known(before), stream.clone());
+                scope.write_file(name, as_file(whole));
+                continue;
+            }
             scope.write_file(name, as_file(stream.clone()));
         }
         Stream::Nothing
@@ -47,8 +56,9 @@ impl Walker<'_> {
                     if redirect.operator == Operator::HereString {
                         text.push_str("\n");
                     }
-                    if redirect.fd.is_none_or(|fd| fd == 0) {
-                        result.input = Stream::Known(text);
+                    match redirect.fd {
+                        None | Some(0) => result.input = Stream::Known(text),
+                        Some(fd) => drop(result.descriptors.insert(fd, Stream::Known(text))),
                     }
                     continue;
                 }
@@ -56,6 +66,15 @@ impl Walker<'_> {
                     let joins = scope.connected
                         && values.iter().any(|text| text.value().is_some_and(|fd| fd != "1" && fd != "2"));
                     result.connected |= joins;
+                    let source = values
+                        .first()
+                        .and_then(|text| text.value()?.trim_end_matches('-').parse::<u32>().ok());
+                    let stream = source.and_then(|fd| {
+                        result.descriptors.get(&fd).or_else(|| scope.descriptors.get(&fd)).cloned()
+                    });
+                    if let Some(stream) = stream.filter(|_| redirect.fd.is_none_or(|fd| fd == 0)) {
+                        result.input = stream;
+                    }
                     if joins && redirect.fd.is_none_or(|fd| fd == 0) {
                         result.input = Stream::Downloaded;
                     }
@@ -96,15 +115,18 @@ impl Walker<'_> {
         let paths = locate(value, &scope.cwds, self.world);
         let targets = effects::located(value, setting, &scope.cwds, self.world);
         if operator == Operator::Read {
-            if redirect.fd.is_none_or(|fd| fd == 0) {
-                result.input = self.content(value, scope);
+            let content = self.content(value, scope);
+            match redirect.fd {
+                None | Some(0) => result.input = content,
+                Some(fd) => drop(result.descriptors.insert(fd, content)),
             }
             return;
         }
         if redirect.fd.is_none_or(|fd| fd == 1) {
             let names =
                 paths.iter().filter(|path| !path.name.ends_with("/stderr")).map(|path| path.name.clone());
-            result.output = Some(names.collect());
+            result.output =
+                Some((names.collect(), matches!(operator, Operator::Append | Operator::AppendBoth)));
         }
         result.effects.extend(targets.into_iter().map(|target| Effect::Write { target }));
     }

@@ -2,7 +2,7 @@
 
 use crate::analysis::Stream;
 use crate::paths::locate;
-use crate::scope::{Arguments, Scope};
+use crate::scope::{Arguments, Scope, Value};
 use crate::text::{Piece, Text, Why};
 
 use super::Walker;
@@ -44,8 +44,16 @@ impl Walker<'_> {
                 }
                 self.redirection_alone(&call.redirected, scope, &call.setting);
                 // The first one is the name of the script.
+                if let Some(zero) = rest.first() {
+                    inner.set("0", vec![Value::Scalar(zero.clone())]);
+                }
                 inner.arguments = Arguments::Known(rest.into_iter().skip(1).collect());
                 self.script(&code, &mut inner, &setting)
+            }
+            Script::File { file, .. } if file.value().is_none() && call.setting.input != Stream::Nothing => {
+                // It may be an option: then the script is what it reads.
+                let input = Call { arguments: vec![], ..call.clone() };
+                self.shell(name, &[], &input, scope)
             }
             Script::File { file, arguments: rest } => {
                 inner.arguments = Arguments::Known(rest);
@@ -124,7 +132,17 @@ fn script_of(arguments: &[Text]) -> Script {
     let mut rest = arguments.iter();
     let (mut code, mut input) = (false, false);
     while let Some(argument) = rest.as_slice().first() {
-        let Some(text) = argument.value() else { break };
+        let Some(text) = argument.value() else {
+            // Options that are not known, if a `-c` still comes.
+            let comes = rest.as_slice()[1..]
+                .iter()
+                .any(|next| next.prefix().starts_with('-') && next.prefix().ends_with('c'));
+            if comes {
+                rest.next();
+                continue;
+            }
+            break;
+        };
         let Some(flags) = text.strip_prefix(['-', '+']).filter(|flags| !flags.is_empty()) else { break };
         rest.next();
         match flags {

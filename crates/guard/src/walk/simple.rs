@@ -4,8 +4,8 @@ use crate::analysis::{Found, Setting, Stream};
 use crate::effects;
 use crate::paths::locate;
 use crate::patterns::matches;
-use crate::scope::{Arguments, File, Scope, Value};
-use crate::syntax::ast::{Assigned, Assignment, Redirect, Simple};
+use crate::scope::{Arguments, File, Scope, Value, union};
+use crate::syntax::ast::{Assigned, Assignment, Redirect, Simple, Word};
 use crate::text::{Piece, Text, Why};
 
 use super::redirects::Redirected;
@@ -58,10 +58,10 @@ impl Walker<'_> {
                 known(name) || !matches!(name.first().and_then(Text::why), Some(Why::Variable(_)))
             });
         }
-        let rest: Vec<Text> = simple.words[1..].iter().flat_map(|word| self.fields(word, scope)).collect();
+        let rests = self.rests(&simple.words[1..], scope);
         let mut printed = Stream::Nothing;
-        for name in names {
-            let argv: Vec<Text> = name.into_iter().chain(rest.iter().cloned()).collect();
+        for (name, rest) in names.iter().flat_map(|name| rests.iter().map(move |rest| (name, rest))) {
+            let argv: Vec<Text> = name.iter().chain(rest).cloned().collect();
             let call = Call {
                 arguments: argv,
                 setting: setting.clone(),
@@ -70,8 +70,10 @@ impl Walker<'_> {
             };
             printed = output::followed_by(printed, self.run(&call, scope));
         }
-        // Variables before a command are the command's alone.
-        if !declares {
+        // Variables before a command are the command's alone, and those of a function the function's.
+        if declares && name.bare().is_some_and(|name| matches!(name, "local" | "declare" | "typeset")) {
+            scope.locals.extend(before.into_iter().map(|(name, values)| (name.to_owned(), values)));
+        } else if !declares {
             for (name, values) in before {
                 match values {
                     Some(values) => scope.set(name, values),
@@ -80,6 +82,27 @@ impl Walker<'_> {
             }
         }
         redirected.deliver(printed, scope)
+    }
+
+    /// The possible arguments; where they are too many, one list with all of them.
+    fn rests(&mut self, words: &[Word], scope: &mut Scope) -> Vec<Vec<Text>> {
+        const MOST: usize = 12;
+        let words: Vec<Vec<Vec<Text>>> = words.iter().map(|word| self.alternatives(word, scope)).collect();
+        let count = words
+            .iter()
+            .map(Vec::len)
+            .try_fold(1_usize, |all, one| Some(all.checked_mul(one)?).filter(|all| *all <= MOST));
+        if count.is_none() {
+            let all = words.into_iter().flat_map(|word| word.into_iter().fold(vec![], union)).collect();
+            return vec![all];
+        }
+        let join = |rests: Vec<Vec<Text>>, word: Vec<Vec<Text>>| {
+            rests
+                .iter()
+                .flat_map(|rest| word.iter().map(move |fields| [rest.as_slice(), fields].concat()))
+                .collect()
+        };
+        words.into_iter().fold(vec![vec![]], join)
     }
 
     fn assign(&mut self, assignment: &Assignment, scope: &mut Scope) -> Vec<(String, Text)> {
@@ -185,6 +208,7 @@ impl Walker<'_> {
         self.depth += 1;
         self.redirection_alone(&call.redirected, scope, &call.setting);
         let outer = std::mem::replace(&mut scope.arguments, Arguments::Known(arguments));
+        let locals = std::mem::take(&mut scope.locals);
         let definition = scope.undefine(name);
         let list = crate::syntax::ast::List {
             items: vec![crate::syntax::ast::Item {
@@ -194,6 +218,12 @@ impl Walker<'_> {
         };
         let stream = self.list(&list, scope, &call.setting);
         self.depth -= 1;
+        for (name, values) in std::mem::replace(&mut scope.locals, locals).into_iter().rev() {
+            match values {
+                Some(values) => scope.set(&name, values),
+                None => scope.forget(&name),
+            }
+        }
         if let Some(definition) = definition.filter(|_| !scope.functions.contains_key(name)) {
             scope.define(name, definition);
         }

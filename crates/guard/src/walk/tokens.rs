@@ -46,6 +46,18 @@ pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
             }
             let name: String = chars[start..at].iter().collect();
             let name = name.trim_end_matches([':', '.', '!']).to_owned();
+            let matches_text =
+                matches!(name.as_str(), "m" | "qr" | "s" | "tr" | "y") && language == Language::Perl;
+            if matches_text && chars.get(at).is_some_and(|c| "/{([|!#".contains(*c)) {
+                let (_, end) = delimited(&chars, at);
+                // Two parts, in the same or in their own delimiters.
+                at = match (name.as_str(), chars.get(end)) {
+                    ("m" | "qr", _) | (_, None) => end,
+                    (_, Some('{' | '(' | '[')) => delimited(&chars, end).1,
+                    (_, Some(_)) => delimited(&chars, end - 1).1,
+                };
+                continue;
+            }
             // Perl's and Ruby's other ways to write strings and commands.
             if matches!(name.as_str(), "qx" | "q" | "qq")
                 && matches!(language, Language::Perl | Language::Ruby)

@@ -1,6 +1,15 @@
 //! Looks at every command in a tree without following what it does.
 
-use crate::syntax::ast::{Assigned, Change, Command, Kind, List, Part};
+use crate::syntax::ast::{Assigned, Change, Command, Item, Kind, List, Operator, Part, Pipeline, Word};
+
+/// The file of `$(< file)`.
+pub(super) fn file_read(list: &List) -> Option<&Word> {
+    let [Item { pipeline: Pipeline { stages, .. }, .. }] = list.items.as_slice() else { return None };
+    let [Command { kind: Kind::Simple(simple), redirects, .. }] = stages.as_slice() else { return None };
+    let [redirect] = redirects.as_slice() else { return None };
+    let bare = simple.words.is_empty() && simple.assignments.is_empty();
+    (bare && redirect.operator == Operator::Read).then_some(&redirect.target)
+}
 
 /// Where each simple command begins.
 pub(super) fn starts(list: &List, starts: &mut Vec<usize>) {

@@ -105,7 +105,7 @@ const WRAPPERS: &[Wrapper] = &[
     },
     Wrapper {
         names: &["systemd-run"],
-        short: "pMuHtE",
+        short: "pMuHE",
         long: &[
             "unit", "property", "description", "slice", "uid", "gid", "setenv", "on-active", "on-calendar",
         ],
@@ -122,7 +122,7 @@ const WRAPPERS: &[Wrapper] = &[
         elevates: false,
     },
     Wrapper {
-        names: &["op", "aws-vault", "doppler", "infisical", "dotenvx", "chamber"],
+        names: &["op", "doppler", "infisical", "dotenvx"],
         short: "",
         long: &[],
         skip: 1,
@@ -152,15 +152,41 @@ const WRAPPERS: &[Wrapper] = &[
     plain(&["entr", "ts", "linux32", "linux64", "i386", "x86_64"], ""),
     plain(&["firejail", "valgrind", "numactl", "setarch"], ""),
     Wrapper { names: &["prlimit"], short: "p", long: &["pid"], skip: 0, sets: false, elevates: false },
-    plain(&["setpriv"], ""),
+    plain(
+        &[
+            "setpriv", "tini", "dumb-init", "eatmydata", "proot", "fakechroot", "heaptrack", "nq", "tsp",
+            "watchexec", "env-cmd",
+        ],
+        "",
+    ),
+    plain(
+        &[
+            "dotenv", "onchange", "trickle", "softlimit", "chpst", "cgexec", "retry", "daemonize",
+            "flatpak-spawn",
+        ],
+        "gufdoenmlrtp",
+    ),
+    skipping(
+        &[
+            "gosu", "su-exec", "setuidgid", "s6-setuidgid", "rr", "perf", "lerna", "toolbox",
+            "distrobox-enter",
+        ],
+        "eoFpn",
+        1,
+    ),
     plain(&["sshpass"], "pfdPe"),
     skipping(&["chroot", "faketime", "taskset", "chrt"], "", 1),
     skipping(&["ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"], "", 0),
-    skipping(&["direnv"], "", 2),
+    skipping(&["direnv", "aws-vault", "chamber"], "", 2),
 ];
 
 /// `poetry run cmd`: only after this word.
-const RUNNERS: [(&str, &str); 12] = [
+const RUNNERS: [(&str, &str); 17] = [
+    ("pyenv", "exec"),
+    ("rbenv", "exec"),
+    ("nodenv", "exec"),
+    ("jenv", "exec"),
+    ("goenv", "exec"),
     ("poetry", "run"),
     ("uv", "run"),
     ("pipenv", "run"),
@@ -194,7 +220,7 @@ impl Walker<'_> {
         };
         match name {
             "command" if asks(&["-v", "-V", "-pv"]) => return None,
-            "sudo" if asks(&["-l", "-v", "-k", "-K", "-V", "--list", "--version", "-h", "--help"]) => {
+            "sudo" if asks(&["-l", "-v", "-K", "-V", "--list", "--version", "-h", "--help"]) => {
                 return None;
             }
             "direnv" if !asks(&["exec"]) => return None,
@@ -210,6 +236,7 @@ impl Walker<'_> {
         // Without a command, `exec` redirects this shell itself.
         if name == "exec" && arguments.is_empty() {
             scope.connected |= call.redirected.connected;
+            scope.descriptors.extend(call.redirected.descriptors.clone());
         }
         let (rest, environment) = Self::rest(wrapper, arguments)?;
         let mut setting = call.setting.through(name);
@@ -250,7 +277,7 @@ impl Walker<'_> {
             }
             // `env $(cat .env) program`: variables that are not known.
             let program_follows = arguments.get(at + 1).is_some_and(|next| next.value().is_some());
-            if wrapper.sets && text.is_empty() && argument.why().is_some() && program_follows {
+            if text.is_empty() && argument.why().is_some() && program_follows {
                 at += 1;
                 continue;
             }
@@ -260,10 +287,12 @@ impl Walker<'_> {
                 // `env -S "rm -rf /"` splits its argument into words.
                 let words = code.rough().split_whitespace().map(Text::known).collect::<Vec<_>>();
                 let after = if argument.rough().len() > 2 { at + 1 } else { at + 2 };
-                return Some(([words, arguments.get(after..)?.to_vec()].concat(), environment));
+                return Self::rest(wrapper, &[words, arguments.get(after..)?.to_vec()].concat());
             }
             if let Some(long) = text.strip_prefix("--") {
                 at += if wrapper.long.contains(&long) { 2 } else { 1 };
+            } else if text == "-" && wrapper.names == ["env"] {
+                at += 1;
             } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
                 let value = short.find(|flag| wrapper.short.contains(flag));
                 at += if value.is_some_and(|value| value + 1 == short.len()) { 2 } else { 1 };
@@ -273,6 +302,16 @@ impl Walker<'_> {
             } else {
                 break;
             }
+        }
+        // `timeout ${T:-10}` may be either.
+        let is_time = |argument: &Text| {
+            argument.why().is_some() || argument.rough().starts_with(|c: char| c.is_ascii_digit())
+        };
+        while wrapper.skip == 1
+            && wrapper.names.contains(&"timeout")
+            && arguments.get(at + 1).is_some_and(is_time)
+        {
+            at += 1;
         }
         at += wrapper.skip;
         while wrapper.skip > 0 && arguments.get(at).and_then(Text::value) == Some("--") {
@@ -284,7 +323,8 @@ impl Walker<'_> {
 
     fn runner(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Option<Stream> {
         let (_, word) = RUNNERS.iter().find(|(program, _)| *program == name)?;
-        if arguments.first().and_then(Text::value) != Some(word) {
+        let at = arguments.iter().take(3).position(|argument| argument.value() == Some(word))?;
+        if arguments[..at].iter().any(|argument| !argument.prefix().starts_with('-')) {
             return None;
         }
         let wrapper = Wrapper {
@@ -295,7 +335,7 @@ impl Walker<'_> {
             sets: false,
             elevates: false,
         };
-        let (rest, _) = Self::rest(&wrapper, &arguments[1..])?;
+        let (rest, _) = Self::rest(&wrapper, &arguments[at + 1..])?;
         let setting = call.setting.through(name);
         let call = Call { arguments: rest, setting, ..call.clone() };
         Some(self.run(&call, &mut scope.clone()))
@@ -331,6 +371,6 @@ fn split_string(argument: &Text, next: Option<&Text>) -> Option<Text> {
 
 pub(super) fn assignment(argument: &Text) -> Option<(String, Text)> {
     let (name, _) = argument.prefix().split_once('=')?;
-    let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let valid = !name.is_empty() && !name.starts_with('-') && !name.contains(['/', ' ']);
     valid.then(|| Some((name.to_owned(), argument.strip_prefix(&format!("{name}="))?)))?
 }
