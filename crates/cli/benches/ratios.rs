@@ -11,7 +11,8 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bashtion::{Engine, Request, ToolContext};
+use bashtion::{Engine, Policy, Request, ToolContext};
+use bashtion_guard::{World, analyze};
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
 use nix::sys::wait::{WaitStatus, waitpid};
 use tokio::runtime::Runtime;
@@ -21,6 +22,7 @@ const CAPTURE_ROUNDS: usize = 15;
 const GIB: usize = 1 << 30;
 
 fn main() {
+    judging();
     let host = Host::new();
     println!("spawning, {ROUNDS} rounds, ratio to posix_spawn of `bash -c true`");
     let small = host.spawning();
@@ -28,6 +30,7 @@ fn main() {
     println!("  posix_spawn                              1.00  ({:.2} ms)", base.as_secs_f64() * 1e3);
     println!("  library run, pipes and result            {:.2}  goal 1.15", ratio(small[1], base));
     println!("  `bashtion run true`, the whole process   {:.2}  goal 2.50", ratio(small[2], base));
+    println!("  `bashtion check 'git status && ls'`      {:.2}  goal 1.30", ratio(small[3], base));
     let ballast = ballast();
     let large = host.spawning();
     println!("  posix_spawn, 2 GiB resident              {:.2}", ratio(large[0], base));
@@ -47,6 +50,27 @@ fn main() {
             GIB as f64 / 1e9 / captured.as_secs_f64()
         );
     }
+}
+
+/// How long it takes to judge each command of the corpus, in this process.
+fn judging() {
+    const ROUNDS: usize = 21;
+    let corpus = include_str!("../../guard/tests/corpus/commands.tsv");
+    let policy = Policy::default();
+    let mut each: Vec<Duration> = vec![];
+    for row in corpus.lines().skip(1) {
+        let columns: Vec<&str> = row.splitn(5, '\t').collect();
+        let world = World::new(columns[3], "/home/dev");
+        let command = columns[4].replace("\\n", "\n");
+        let judge = || drop(policy.judge(&analyze(&command, &world), &world));
+        let [median] = medians([&judge], ROUNDS);
+        each.push(median);
+    }
+    each.sort();
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    let (median, slow) = (each[each.len() / 2], each[each.len() * 99 / 100]);
+    println!("judging {} commands in process", each.len());
+    println!("  median {:.0} µs  goal 60, 99 of 100 within {:.0} µs", micros(median), micros(slow));
 }
 
 struct Host {
@@ -81,12 +105,14 @@ impl Host {
         host
     }
 
-    /// Medians of posix_spawn, library and command line.
-    fn spawning(&self) -> [Duration; 3] {
-        let variants: [&dyn Fn(); 3] = [
+    /// Medians of posix_spawn, library, command line, and judging by the command line.
+    fn spawning(&self) -> [Duration; 4] {
+        let judge = [c"bashtion", c"check", c"git status && ls"];
+        let variants: [&dyn Fn(); 4] = [
             &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env),
             &|| self.by_library("true"),
             &|| self.by_command_line(),
+            &|| by_posix_spawn(&self.cli, &judge, &self.env),
         ];
         medians(variants, ROUNDS)
     }

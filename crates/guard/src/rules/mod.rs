@@ -114,8 +114,8 @@ impl Problem {
 /// What is wrong on this machine may be in order in a container.
 fn there(problem: Problem, rule: &dyn Rule, found: &Found) -> Option<Problem> {
     let words = || found.arguments.iter().filter_map(crate::text::Text::value);
-    let helps =
-        words().any(|word| matches!(word, "--help" | "-help" | "--usage")) || words().last() == Some("help");
+    let helps = words().any(|word| matches!(word, "--help" | "-help" | "--usage"))
+        || words().next_back() == Some("help");
     let mild =
         ["changes-system", "changes-accounts", "deletes-", "publishes", "ends-processes", "git-history"];
     if helps && mild.iter().any(|family| rule.name().starts_with(family)) {

@@ -1,119 +1,11 @@
 //! Calls in the code of other languages: those that run commands, delete and write files.
-//!
-//! This recognises what it knows and is blind to the rest: it finds dangers, it proves nothing harmless.
 
+use super::code::{Act, Imports};
 use super::languages::Language;
 use super::tokens::{Token, tokens};
 use crate::world::World;
 
-/// Something that code does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Act {
-    Shell(String),
-    Command(Vec<String>),
-    Delete { path: String, recursive: bool },
-    Write { path: String },
-    ReverseShell,
-    ForkBomb,
-    RunsDownload,
-    RunsDecoded,
-}
-
-/// What the code does, as far as it can be seen.
-pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
-    let code = with_places(&without_documents(code, language), world);
-    let mut acts = vec![];
-    let lower = code.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let connects = has(&[
-        "socket.socket", "socket(", "create_connection(", "'socket'", "\"socket\"", "[socket ", "fsockopen",
-        "pfsockopen", "tcpsocket", "net.connect", "net.socket", "createconnection", "/inet/tcp",
-        "io::socket", "socket;", "socket.tcp", "require(\"net\")", "require('net')", "tcpclient",
-    ]);
-    let executes = has(&[
-        "/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "\"sh -i\"", "pty.spawn",
-        "dup2", "getline", "proc_open", "os.execute", "popen", "exec(", "system(", "system$", "[exec ",
-        "sh -c",
-    ]);
-    if connects && executes {
-        acts.push(Act::ReverseShell);
-    }
-    if has(&["fork"])
-        && has(&["while", "loop", "for(;;)", "for (;;)", "until"])
-        && !has(&["waitpid", "wait(", "sys.argv"])
-    {
-        acts.push(Act::ForkBomb);
-    }
-    let runs = has(&["exec(", "eval(", "eval ", "system(", "compile(", "exec "]);
-    if runs
-        && has(&[
-            "urlopen", "requests.get", "urllib", "http.get", "https.get", "fetch(", "open-uri", "net::http",
-            "lwp", "file_get_contents('http", "file_get_contents(\"http",
-        ])
-    {
-        acts.push(Act::RunsDownload);
-    }
-    if runs
-        && has(&[
-            "b64decode", "base64.decode", "base64_decode", "decode_base64", "'base64'", "\"base64\"",
-            "atob(", "unhexlify", "fromhex", "gzinflate", "rot13", "unpack(",
-        ])
-    {
-        acts.push(Act::RunsDecoded);
-    }
-    if has(&["iex", "invoke-expression"])
-        && has(&["irm", "iwr", "invoke-restmethod", "invoke-webrequest", "downloadstring"])
-    {
-        acts.push(Act::RunsDownload);
-    }
-    if let Some((_, rest)) = lower.split_once("remove-item") {
-        let paths = rest
-            .split_whitespace()
-            .filter(|word| word.starts_with(['/', '~', '.', '*']))
-            .map(|word| word.trim_matches(['"', '\'', ';']));
-        let home = |path: &str| {
-            path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("{}{rest}", world.home()))
-        };
-        acts.extend(paths.map(|path| Act::Delete { path: home(path), recursive: rest.contains("-rec") }));
-    }
-    let tokens = tokens(&code, language);
-    Reader {
-        tokens: &tokens,
-        at: 0,
-        variables: vec![],
-        language,
-        acts: &mut acts,
-        world,
-        depth: 0,
-        walked: vec![],
-        deletes: false,
-        imports: Imports::of(&code),
-    }
-    .read();
-    acts
-}
-
-/// Expressions for the home and working directory become strings.
-fn with_places(code: &str, world: &World) -> String {
-    let home = format!("\"{}\"", world.home());
-    let cwd = format!("\"{}\"", world.cwd());
-    let mut code = code.to_owned();
-    for expression in [
-        "os.path.expanduser('~')", "os.path.expanduser(\"~\")", "os.environ['HOME']", "os.environ[\"HOME\"]",
-        "os.getenv('HOME')", "os.getenv(\"HOME\")", "pathlib.Path.home()", "Path.home()", "process.env.HOME",
-        "require('os').homedir()", "require(\"os\").homedir()", "os.homedir()", "ENV['HOME']",
-        "ENV[\"HOME\"]", "Dir.home", "$ENV{HOME}", "getenv('HOME')", "getenv(\"HOME\")", "ENVIRON[\"HOME\"]",
-        "homedir()",
-    ] {
-        code = code.replace(expression, &home);
-    }
-    for expression in ["os.getcwd()", "process.cwd()", "Dir.pwd", "Path.cwd()"] {
-        code = code.replace(expression, &cwd);
-    }
-    code
-}
-
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
     variables: Vec<(String, Vec<String>)>,
@@ -128,32 +20,6 @@ struct Reader<'a> {
     imports: Imports,
 }
 
-/// Modules that the code mentions.
-#[derive(Debug, Clone, Copy)]
-struct Imports {
-    subprocess: bool,
-    child_process: bool,
-    zx: bool,
-    /// It looks at names, ages or sizes before it acts.
-    chooses: bool,
-}
-
-impl Imports {
-    fn of(code: &str) -> Self {
-        let code = &code.to_lowercase();
-        const CHOOSES: [&str; 15] = [
-            "if /", "__pycache__", "== \"", "endswith", "startswith", "suffix", "st_mtime", "st_size",
-            "mtime", ".test(", "=~", ".filter(", ".match", "fnmatch", "end_with",
-        ];
-        Self {
-            subprocess: code.contains("subprocess"),
-            child_process: code.contains("child_process"),
-            zx: code.contains("zx"),
-            chooses: CHOOSES.iter().any(|word| code.contains(word)),
-        }
-    }
-}
-
 /// An argument: what strings it holds, in one piece or as a list, and all words in it.
 #[derive(Debug, Default)]
 struct Argument {
@@ -161,8 +27,32 @@ struct Argument {
     names: Vec<String>,
 }
 
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        tokens: &'a [Token],
+        imports: Imports,
+        language: Language,
+        acts: &'a mut Vec<Act>,
+        world: &'a World,
+    ) -> Self {
+        Self {
+            tokens,
+            at: 0,
+            variables: vec![],
+            language,
+            acts,
+            world,
+            depth: 0,
+            walked: vec![],
+            deletes: false,
+            imports,
+        }
+    }
+}
+
 impl Reader<'_> {
-    fn read(&mut self) {
+    #[expect(clippy::too_many_lines, reason = "one token after the other, by kind")]
+    pub(super) fn read(&mut self) {
         // The last string that was an argument, for `Path("x").unlink()`.
         let mut receiver: Option<String> = None;
         while let Some(token) = self.tokens.get(self.at) {
@@ -483,6 +373,10 @@ impl Reader<'_> {
             }
             "copyfile" | "copy" | "copy2" | "copytree" | "copyFileSync" | "cp" | "cpSync" | "symlink"
             | "link" | "move" | "rename" | "renameSync" | "replace" | "mv" => {
+                let away = matches!(last, "move" | "rename" | "renameSync" | "replace" | "mv");
+                if let Some(path) = texts.first().filter(|path| away && path.starts_with('/')) {
+                    self.acts.push(Act::Delete { path: path.clone(), recursive: false });
+                }
                 if let Some(path) = texts.get(1).filter(|path| path.starts_with(['/', '~'])) {
                     let path = path.clone();
                     self.write(&path);
@@ -604,28 +498,4 @@ fn is_of_files(name: &str) -> bool {
         "fse",
     ];
     modules.contains(&receiver) || receiver.is_empty() && name != "delete"
-}
-
-/// Without documentation between lines such as `=begin` and `=end`, and what comes after `__END__`.
-fn without_documents(code: &str, language: Language) -> String {
-    if !matches!(language, Language::Perl | Language::Ruby) {
-        return code.to_owned();
-    }
-    let mut kept = String::new();
-    let mut inside = false;
-    for line in code.lines() {
-        match line.trim_end() {
-            "__END__" | "__DATA__" => break,
-            "=end" | "=cut" => inside = false,
-            start if start.starts_with('=') && start[1..].starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                inside = true
-            }
-            _ if inside => {}
-            line => {
-                kept.push_str(line);
-                kept.push('\n');
-            }
-        }
-    }
-    kept
 }

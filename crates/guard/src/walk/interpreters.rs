@@ -6,7 +6,7 @@ use crate::paths::locate;
 use crate::scope::Scope;
 use crate::text::Text;
 
-use super::calls::{self, Act};
+use super::code::{self, Act};
 use super::languages::Language;
 use super::redirects::Redirected;
 use super::simple::Call;
@@ -109,12 +109,12 @@ impl Walker<'_> {
                 match &call.setting.input {
                     Stream::Known(lines) => self.act(program, Act::Shell(lines.rough()), call, scope),
                     feed @ (Stream::Downloaded | Stream::Decoded) => {
-                        self.notice_feed(program, feed.clone(), call, scope)
+                        self.notice_feed(program, feed.clone(), call, scope);
                     }
                     _ => {}
                 }
             }
-            for act in calls::scan(&rough, language, self.world) {
+            for act in code::scan(&rough, language, self.world) {
                 self.act(program, act, call, scope);
             }
         }

@@ -2,9 +2,11 @@
 
 mod builtins;
 mod calls;
+mod code;
 mod compound;
 mod containers;
 mod filters;
+mod finders;
 mod interpreters;
 mod languages;
 mod launchers;
@@ -70,7 +72,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
             let mut starts = vec![];
             visit::starts(&list, &mut starts);
             starts.sort_unstable();
-            if let Some(span) = Second::new().objection(command, &starts) {
+            if let Some(span) = second_opinion(command, &starts) {
                 let reason = "two parsers disagree on whether a command begins here".to_owned();
                 walker.opaque.push(Opaque { reason, span });
             }
@@ -212,6 +214,15 @@ impl Walker<'_> {
         scope.write_file(&name, as_file(stream));
         name
     }
+}
+
+/// Words on one line leave no room for two opinions.
+fn second_opinion(command: &str, starts: &[usize]) -> Option<Span> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" ./_-=:,@%+".contains(&byte);
+    if command.bytes().all(is_plain) {
+        return None;
+    }
+    Second::new().objection(command, starts)
 }
 
 /// The last boundary of a character that is not after this.

@@ -1,0 +1,153 @@
+//! What the code of other languages does: signs in the whole text, and the calls in it.
+//!
+//! This recognises what it knows and is blind to the rest: it finds dangers, it proves nothing harmless.
+
+use super::calls::Reader;
+use super::languages::Language;
+use super::tokens::tokens;
+use crate::world::World;
+
+/// Something that code does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Act {
+    Shell(String),
+    Command(Vec<String>),
+    Delete { path: String, recursive: bool },
+    Write { path: String },
+    ReverseShell,
+    ForkBomb,
+    RunsDownload,
+    RunsDecoded,
+}
+
+/// Modules that the code mentions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Imports {
+    pub(super) subprocess: bool,
+    pub(super) child_process: bool,
+    pub(super) zx: bool,
+    /// It looks at names, ages or sizes before it acts.
+    pub(super) chooses: bool,
+}
+
+impl Imports {
+    fn of(code: &str) -> Self {
+        const CHOOSES: [&str; 15] = [
+            "if /", "__pycache__", "== \"", "endswith", "startswith", "suffix", "st_mtime", "st_size",
+            "mtime", ".test(", "=~", ".filter(", ".match", "fnmatch", "end_with",
+        ];
+        let code = &code.to_lowercase();
+        Self {
+            subprocess: code.contains("subprocess"),
+            child_process: code.contains("child_process"),
+            zx: code.contains("zx"),
+            chooses: CHOOSES.iter().any(|word| code.contains(word)),
+        }
+    }
+}
+
+/// What the code does, as far as it can be seen.
+pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
+    let code = with_places(&without_documents(code, language), world);
+    let mut acts = vec![];
+    let lower = code.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let connects = has(&[
+        "socket.socket", "socket(", "create_connection(", "'socket'", "\"socket\"", "[socket ", "fsockopen",
+        "pfsockopen", "tcpsocket", "net.connect", "net.socket", "createconnection", "/inet/tcp",
+        "io::socket", "socket;", "socket.tcp", "require(\"net\")", "require('net')", "tcpclient",
+    ]);
+    let executes = has(&[
+        "/bin/sh", "/bin/bash", "/bin/zsh", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "\"sh -i\"", "pty.spawn",
+        "dup2", "getline", "proc_open", "os.execute", "popen", "exec(", "system(", "system$", "[exec ",
+        "sh -c",
+    ]);
+    if connects && executes {
+        acts.push(Act::ReverseShell);
+    }
+    if has(&["fork"])
+        && has(&["while", "loop", "for(;;)", "for (;;)", "until"])
+        && !has(&["waitpid", "wait(", "sys.argv"])
+    {
+        acts.push(Act::ForkBomb);
+    }
+    let runs = has(&["exec(", "eval(", "eval ", "system(", "compile(", "exec "]);
+    if runs
+        && has(&[
+            "urlopen", "requests.get", "urllib", "http.get", "https.get", "fetch(", "open-uri", "net::http",
+            "lwp", "file_get_contents('http", "file_get_contents(\"http",
+        ])
+    {
+        acts.push(Act::RunsDownload);
+    }
+    if runs
+        && has(&[
+            "b64decode", "base64.decode", "base64_decode", "decode_base64", "'base64'", "\"base64\"",
+            "atob(", "unhexlify", "fromhex", "gzinflate", "rot13", "unpack(",
+        ])
+    {
+        acts.push(Act::RunsDecoded);
+    }
+    if has(&["iex", "invoke-expression"])
+        && has(&["irm", "iwr", "invoke-restmethod", "invoke-webrequest", "downloadstring"])
+    {
+        acts.push(Act::RunsDownload);
+    }
+    if let Some((_, rest)) = lower.split_once("remove-item") {
+        let paths = rest
+            .split_whitespace()
+            .filter(|word| word.starts_with(['/', '~', '.', '*']))
+            .map(|word| word.trim_matches(['"', '\'', ';']));
+        let home = |path: &str| {
+            path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("{}{rest}", world.home()))
+        };
+        acts.extend(paths.map(|path| Act::Delete { path: home(path), recursive: rest.contains("-rec") }));
+    }
+    let tokens = tokens(&code, language);
+    Reader::new(&tokens, Imports::of(&code), language, &mut acts, world).read();
+    acts
+}
+
+/// Expressions for the home and working directory become strings.
+fn with_places(code: &str, world: &World) -> String {
+    let home = format!("\"{}\"", world.home());
+    let cwd = format!("\"{}\"", world.cwd());
+    let mut code = code.to_owned();
+    for expression in [
+        "os.path.expanduser('~')", "os.path.expanduser(\"~\")", "os.environ['HOME']", "os.environ[\"HOME\"]",
+        "os.getenv('HOME')", "os.getenv(\"HOME\")", "pathlib.Path.home()", "Path.home()", "process.env.HOME",
+        "require('os').homedir()", "require(\"os\").homedir()", "os.homedir()", "ENV['HOME']",
+        "ENV[\"HOME\"]", "Dir.home", "$ENV{HOME}", "getenv('HOME')", "getenv(\"HOME\")", "ENVIRON[\"HOME\"]",
+        "homedir()",
+    ] {
+        code = code.replace(expression, &home);
+    }
+    for expression in ["os.getcwd()", "process.cwd()", "Dir.pwd", "Path.cwd()"] {
+        code = code.replace(expression, &cwd);
+    }
+    code
+}
+
+/// Without documentation between lines such as `=begin` and `=end`, and what comes after `__END__`.
+fn without_documents(code: &str, language: Language) -> String {
+    if !matches!(language, Language::Perl | Language::Ruby) {
+        return code.to_owned();
+    }
+    let mut kept = String::new();
+    let mut inside = false;
+    for line in code.lines() {
+        match line.trim_end() {
+            "__END__" | "__DATA__" => break,
+            "=end" | "=cut" => inside = false,
+            start if start.starts_with('=') && start[1..].starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                inside = true;
+            }
+            _ if inside => {}
+            line => {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
+    }
+    kept
+}
