@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use bashtion::{Engine, Policy, Request, ToolContext};
 use bashtion_guard::{World, analyze};
+use nix::fcntl::OFlag;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
+use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitStatus, waitpid};
 use tokio::runtime::Runtime;
 
@@ -25,17 +27,19 @@ fn main() {
     judging();
     let host = Host::new();
     println!("spawning, {ROUNDS} rounds, ratio to posix_spawn of `bash -c true`");
-    let small = host.spawning();
-    let base = small[0];
-    println!("  posix_spawn                              1.00  ({:.2} ms)", base.as_secs_f64() * 1e3);
-    println!("  library run, pipes and result            {:.2}  goal 1.15", ratio(small[1], base));
-    println!("  `bashtion run true`, the whole process   {:.2}  goal 2.50", ratio(small[2], base));
-    println!("  `bashtion check 'git status && ls'`      {:.2}  goal 1.30", ratio(small[3], base));
+    let library = || host.by_library("true");
+    let small = host.against_spawning(&library);
+    let run = host.against_spawning(&|| host.by_command_line(&[c"bashtion", c"run", c"true"]));
+    let check =
+        host.against_spawning(&|| host.by_command_line(&[c"bashtion", c"check", c"git status && ls"]));
+    println!("  posix_spawn                              1.00  ({:.2} ms)", small.base.as_secs_f64() * 1e3);
+    println!("  library run, judged, pipes and result    {:.2}  goal 1.15", small.ratio());
+    println!("  `bashtion run true`, the whole process   {:.2}  goal 2.50", run.ratio());
+    println!("  `bashtion check 'git status && ls'`      {:.2}  goal 1.30", check.ratio());
     let ballast = ballast();
-    let large = host.spawning();
-    println!("  posix_spawn, 2 GiB resident              {:.2}", ratio(large[0], base));
-    println!("  library run, 2 GiB resident              {:.2}", ratio(large[1], base));
-    println!("    to the same from a small host          {:.2}  goal 1.10", ratio(large[1], small[1]));
+    let large = host.against_spawning(&library);
+    println!("  library run, 2 GiB resident              {:.2}", large.ratio());
+    println!("    to the same from a small host          {:.2}  goal 1.10", ratio(large.time, small.time));
     drop(ballast);
 
     println!("capturing 1 GiB, {CAPTURE_ROUNDS} rounds, ratio to a loop that reads and forgets");
@@ -105,16 +109,11 @@ impl Host {
         host
     }
 
-    /// Medians of posix_spawn, library, command line, and judging by the command line.
-    fn spawning(&self) -> [Duration; 4] {
-        let judge = [c"bashtion", c"check", c"git status && ls"];
-        let variants: [&dyn Fn(); 4] = [
-            &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env),
-            &|| self.by_library("true"),
-            &|| self.by_command_line(),
-            &|| by_posix_spawn(&self.cli, &judge, &self.env),
-        ];
-        medians(variants, ROUNDS)
+    /// Medians of posix_spawn and of something else, turn about: what runs in between is felt by what comes after.
+    fn against_spawning(&self, other: &dyn Fn()) -> Compared {
+        let bash: &dyn Fn() = &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env);
+        let [base, time] = medians([bash, other], ROUNDS);
+        Compared { base, time }
     }
 
     /// Medians of reading and of capturing, and by how many MiB memory grew.
@@ -134,14 +133,27 @@ impl Host {
         assert!(outcome.expect("it runs").success());
     }
 
-    fn by_command_line(&self) {
-        by_posix_spawn(&self.cli, &[c"bashtion", c"run", c"true"], &self.env);
+    fn by_command_line(&self, arguments: &[&CStr]) {
+        by_posix_spawn(&self.cli, arguments, &self.env);
+    }
+}
+
+/// Two medians of the same rounds.
+struct Compared {
+    base: Duration,
+    time: Duration,
+}
+
+impl Compared {
+    fn ratio(&self) -> f64 {
+        ratio(self.time, self.base)
     }
 }
 
 /// The cheapest way to start a program and wait for it.
 fn by_posix_spawn(program: &CStr, args: &[&CStr], env: &[CString]) {
-    let actions = PosixSpawnFileActions::init().expect("no actions");
+    let mut actions = PosixSpawnFileActions::init().expect("no actions");
+    actions.add_open(1, c"/dev/null", OFlag::O_WRONLY, Mode::empty()).expect("it can be opened");
     let attributes = PosixSpawnAttr::init().expect("no attributes");
     let pid = posix_spawn(program, &actions, &attributes, args, env).expect("it runs");
     assert!(matches!(waitpid(pid, None), Ok(WaitStatus::Exited(_, 0))));

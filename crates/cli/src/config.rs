@@ -57,6 +57,11 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
     cwd.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.symlink_metadata().is_ok())
 }
 
+/// The root of the repository that a directory belongs to.
+pub(crate) fn repository(cwd: &Path) -> Option<PathBuf> {
+    cwd.ancestors().find(|directory| directory.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+}
+
 /// None if there is no such file. Neither a pipe nor, for a project, a link is read: it could hang, or show what is
 /// not the project's.
 fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {

@@ -136,10 +136,7 @@ impl Job {
             description: request.description,
             cwd,
             cwd_fd,
-            roots: match context.allowed_roots() {
-                Roots::Any => vec![],
-                Roots::Within(roots) => roots.clone(),
-            },
+            roots: context.own_directories(),
             timeout,
             max_output,
             streams: request.streams,

@@ -27,6 +27,7 @@ use crate::{Event, EventSender};
 pub struct ToolContext {
     working_dir: PathBuf,
     roots: Roots,
+    workspaces: Vec<PathBuf>,
     env: BTreeMap<OsString, OsString>,
     cancel: CancellationToken,
     kill: CancellationToken,
@@ -47,6 +48,7 @@ impl ToolContext {
         let number = RandomState::new().hash_one(&working_dir);
         Self {
             roots: Roots::Within(vec![working_dir.clone()]),
+            workspaces: vec![],
             working_dir,
             env: BTreeMap::new(),
             cancel: CancellationToken::new(),
@@ -65,6 +67,14 @@ impl ToolContext {
     #[must_use]
     pub fn roots<P: Into<PathBuf>>(mut self, roots: impl IntoIterator<Item = P>) -> Self {
         self.roots = Roots::Within(roots.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// A directory that belongs to the task beside the working directory, such as the root of its repository: the guard
+    /// does not ask about what is deleted in it.
+    #[must_use]
+    pub fn workspace(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.workspaces.push(dir.into());
         self
     }
 
@@ -129,6 +139,15 @@ impl ToolContext {
 
     pub(crate) fn allowed_roots(&self) -> &Roots {
         &self.roots
+    }
+
+    /// Everything that belongs to the task.
+    pub(crate) fn own_directories(&self) -> Vec<PathBuf> {
+        let roots = match &self.roots {
+            Roots::Any => &[],
+            Roots::Within(roots) => roots.as_slice(),
+        };
+        roots.iter().chain(&self.workspaces).cloned().collect()
     }
 
     pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {

@@ -188,14 +188,14 @@ fn place_of(path: &str, world: &World) -> Place {
         return Place::TemporaryRoot;
     }
     let in_workspace = world.workspaces().iter().find(|root| *root == path || inside(root));
-    // A workspace that is itself a temporary directory is guarded like any other.
-    if in_workspace.is_none() && TEMPORARY.iter().any(|root| inside(root)) {
-        return Place::Temporary;
-    }
-    let parts: Vec<&str> = path[1..].split('/').collect();
     if path == world.home() {
         return Place::Home;
     }
+    // A workspace or a home that is itself a temporary directory is guarded like any other.
+    if in_workspace.is_none() && !inside(world.home()) && TEMPORARY.iter().any(|root| inside(root)) {
+        return Place::Temporary;
+    }
+    let parts: Vec<&str> = path[1..].split('/').collect();
     if inside(world.home()) {
         let rest: Vec<&str> = path[world.home().len() + 1..].split('/').collect();
         if rest.len() == 1 && PERSONAL.contains(&rest[0]) || matches!(rest[0], ".ssh" | ".gnupg") {
@@ -208,7 +208,7 @@ fn place_of(path: &str, world: &World) -> Place {
         return if at + 1 == parts.len() { Place::Repository } else { Place::InRepository };
     }
     if SHELVES.contains(&parts[0]) && parts.len() <= 1 + usize::from(matches!(parts[0], "home" | "Users")) {
-        return if path == world.home() { Place::Home } else { Place::OtherHome };
+        return Place::OtherHome;
     }
     let contains_workspace = world
         .workspaces()

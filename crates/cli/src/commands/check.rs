@@ -64,7 +64,7 @@ Exit codes:
   1   it could not be judged, for example because the configuration is wrong
 
 With --lines the exit code is that of the strictest line. Nothing is run, and nothing on the
-disk is looked at but the configuration.";
+disk is looked at but the configuration and where the repository begins.";
 
 impl Args {
     pub(crate) fn error_format(&self) -> Format {
@@ -177,7 +177,11 @@ fn world(args: &Args) -> Result<World, CliError> {
         None => here()?,
     };
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
-    Ok(World::new(cwd.to_string_lossy(), home.to_string_lossy()))
+    let world = World::new(cwd.to_string_lossy(), home.to_string_lossy());
+    Ok(match config::repository(&cwd) {
+        Some(root) => world.workspace(root.to_string_lossy()),
+        None => world,
+    })
 }
 
 fn read_command() -> Result<String, CliError> {

@@ -15,8 +15,8 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, getrlimit};
 
 use crate::error::CliError;
-use crate::exit_code;
 use crate::ui::{self, Face, Format};
+use crate::{config, exit_code};
 use interrupt::Interrupts;
 use settings::{Patience, Settings, parse_env, parse_timeout};
 
@@ -149,10 +149,12 @@ async fn run_and_show(
     face: Face,
     interrupts: &Interrupts,
 ) -> Result<ExitCode, CliError> {
+    let repository = config::repository(&settings.cwd);
     let context = ToolContext::from_host(settings.cwd)
         .any_root()
         .cancel(interrupts.cancel.clone())
         .kill(interrupts.kill.clone());
+    let context = repository.into_iter().fold(context, ToolContext::workspace);
     let (context, screen) = face.attach(context, interrupts.cancel.clone())?;
     let result = engine.run(settings.request, &context).await;
     drop(context);

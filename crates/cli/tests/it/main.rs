@@ -1,12 +1,15 @@
 //! The command line, wired to the engine.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod check;
+mod configured;
 mod exit_codes;
 mod interrupts;
 mod json;
 mod other_hosts;
 mod other_verbs;
 mod pipe;
+mod refused;
 mod stream;
 mod terminal;
 mod usage;

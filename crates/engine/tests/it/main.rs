@@ -6,6 +6,7 @@ mod descriptors;
 mod dropped_future;
 mod environment;
 mod events;
+mod judged;
 mod leftovers;
 mod long_command;
 mod many_at_once;

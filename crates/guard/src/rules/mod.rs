@@ -32,7 +32,9 @@ mod writes_startup;
 mod writes_system;
 
 use crate::analysis::{Analysis, Found, Machine};
+use crate::paths::{Place, locate};
 use crate::syntax::ast::Span;
+use crate::text::Text;
 use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
@@ -112,8 +114,8 @@ impl Problem {
 }
 
 /// What is wrong on this machine may be in order in a container.
-fn there(problem: Problem, rule: &dyn Rule, found: &Found) -> Option<Problem> {
-    let words = || found.arguments.iter().filter_map(crate::text::Text::value);
+fn there(problem: Problem, rule: &dyn Rule, found: &Found, world: &World) -> Option<Problem> {
+    let words = || found.arguments.iter().filter_map(Text::value);
     let helps = words().any(|word| matches!(word, "--help" | "-help" | "--usage"))
         || words().next_back() == Some("help");
     let mild =
@@ -122,7 +124,7 @@ fn there(problem: Problem, rule: &dyn Rule, found: &Found) -> Option<Problem> {
         return None;
     }
     // A repository that was made to be thrown away.
-    let temporary = |cwd: &crate::text::Text| cwd.prefix().starts_with("/tmp/");
+    let temporary = |cwd: &Text| locate(cwd, &[], world).iter().all(|path| path.place == Place::Temporary);
     if rule.name().starts_with("git-")
         && rule.name() != "git-force-push"
         && found.cwds.iter().all(temporary)
@@ -163,7 +165,9 @@ pub(crate) fn findings(analysis: &Analysis, world: &World) -> Vec<Finding> {
     };
     for rule in RULES {
         for found in &analysis.commands {
-            if let Some(problem) = rule.check(found, world).and_then(|problem| there(problem, *rule, found)) {
+            if let Some(problem) =
+                rule.check(found, world).and_then(|problem| there(problem, *rule, found, world))
+            {
                 add(*rule, found.span, problem);
             }
         }
