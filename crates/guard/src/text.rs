@@ -102,7 +102,7 @@ impl Text {
 
     pub(crate) fn push(&mut self, piece: Piece) {
         // A string that doubles itself would fill the memory.
-        const LONGEST: usize = 1 << 18;
+        const LONGEST: usize = 1 << 16;
         const MOST_PIECES: usize = 256;
         let length = |piece: &Piece| match piece {
             Piece::Known(text) | Piece::Pattern(text) => text.len(),

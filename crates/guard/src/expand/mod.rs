@@ -27,6 +27,9 @@ pub(crate) enum Splitting {
     No,
 }
 
+/// More words than this are not made of one: `"${a[@]}"` of a list that doubles itself.
+const MOST_FIELDS: usize = 4_096;
+
 impl Walker<'_> {
     /// The fields of each possible expansion of a word.
     pub(crate) fn alternatives(&mut self, word: &Word, scope: &mut Scope) -> Vec<Vec<Text>> {
@@ -38,6 +41,10 @@ impl Walker<'_> {
         for word in words {
             let runs = self.runs(&word.parts, scope, Splitting::Yes);
             all = product(all, runs.into_iter().map(fields).collect());
+        }
+        for fields in all.iter_mut().filter(|fields| fields.len() > MOST_FIELDS) {
+            fields.truncate(MOST_FIELDS);
+            self.give_up("a word in it stands for too many words");
         }
         all
     }

@@ -5,10 +5,13 @@ use super::languages::Language;
 use super::tokens::{Token, tokens};
 use crate::world::World;
 
+/// Tokens between the parentheses of one call.
+const LONGEST_CALL: usize = 400;
+
 pub(super) struct Reader<'a> {
-    tokens: &'a [Token],
-    at: usize,
-    variables: Vec<(String, Vec<String>)>,
+    pub(super) tokens: &'a [Token],
+    pub(super) at: usize,
+    pub(super) variables: Vec<(String, Vec<String>)>,
     language: Language,
     acts: &'a mut Vec<Act>,
     world: &'a World,
@@ -22,8 +25,8 @@ pub(super) struct Reader<'a> {
 
 /// An argument: what strings it holds, in one piece or as a list, and all words in it.
 #[derive(Debug, Default)]
-struct Argument {
-    texts: Vec<String>,
+pub(super) struct Argument {
+    pub(super) texts: Vec<String>,
     names: Vec<String>,
 }
 
@@ -166,88 +169,14 @@ impl Reader<'_> {
         }
     }
 
-    /// `name = "text"`, also put together from several; `name = ["a", "b"]`.
-    fn assignment(&mut self, name: String) {
-        let start = self.at;
-        let values = match self.tokens.get(self.at) {
-            Some(Token::Mark('[')) => self.elements(),
-            Some(Token::Name(call))
-                if self.tokens.get(self.at + 1) == Some(&Token::Mark('(')) && call.ends_with("join") =>
-            {
-                self.at += 1;
-                let parts: Vec<String> =
-                    self.arguments().into_iter().flat_map(|argument| argument.texts).collect();
-                vec![parts.join("/")]
-            }
-            _ => self.sum().into_iter().collect(),
-        };
-        if values.is_empty() {
-            self.at = start;
-        } else {
-            self.variables.push((name, values));
-        }
-    }
-
-    /// Strings that are added to each other, or joined as paths.
-    fn sum(&mut self) -> Option<String> {
-        let mut value = String::new();
-        let start = self.at;
-        while let Some(text) =
-            self.tokens.get(self.at).and_then(|token| self.texts_of(token).into_iter().next())
-        {
-            value.push_str(&text);
-            self.at += 1;
-            match self.tokens.get(self.at) {
-                Some(Token::Mark('/')) => value.push('/'),
-                Some(Token::Mark('+' | '.')) => {}
-                _ => break,
-            }
-            self.at += 1;
-        }
-        (self.at > start).then_some(value)
-    }
-
-    /// The strings between brackets.
-    fn elements(&mut self) -> Vec<String> {
-        let mut values = vec![];
-        while let Some(token) = self.tokens.get(self.at) {
-            self.at += 1;
-            match token {
-                Token::Mark(']') => break,
-                token => values.extend(self.texts_of(token)),
-            }
-        }
-        values
-    }
-
-    /// The strings that a token may stand for. Names in braces are replaced, as in a string with an `f` before it.
-    fn texts_of(&self, token: &Token) -> Vec<String> {
-        let value = |name: &str| {
-            self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, values)| values.clone())
-        };
-        match token {
-            Token::Text(text) => {
-                let mut text = text.clone();
-                for (name, values) in &self.variables {
-                    let mark = format!("{{{name}}}");
-                    if text.contains(&mark) {
-                        text = text.replace(&mark, &values.join(" "));
-                    }
-                }
-                vec![text]
-            }
-            Token::Name(name) => value(name).unwrap_or_default(),
-            Token::Run(_) | Token::Mark(_) => vec![],
-        }
-    }
-
     /// The arguments in parentheses, which begin at the next token.
-    fn arguments(&mut self) -> Vec<Argument> {
+    pub(super) fn arguments(&mut self) -> Vec<Argument> {
         let mut arguments = vec![Argument::default()];
         let mut depth = 0_usize;
         let mut glue = false;
         let mut joins = false;
-        while let Some(token) = self.tokens.get(self.at) {
+        let end = self.at + LONGEST_CALL;
+        while let Some(token) = self.tokens.get(self.at).filter(|_| self.at < end) {
             self.at += 1;
             match token {
                 Token::Mark('(' | '[' | '{') => depth += 1,

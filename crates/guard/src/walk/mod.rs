@@ -4,6 +4,7 @@ mod builtins;
 mod calls;
 mod code;
 mod compound;
+mod constants;
 mod containers;
 mod filters;
 mod finders;

@@ -96,13 +96,20 @@ impl Walker<'_> {
             let all = words.into_iter().flat_map(|word| word.into_iter().fold(vec![], union)).collect();
             return vec![all];
         }
-        let join = |rests: Vec<Vec<Text>>, word: Vec<Vec<Text>>| {
-            rests
-                .iter()
-                .flat_map(|rest| word.iter().map(move |fields| [rest.as_slice(), fields].concat()))
-                .collect()
-        };
-        words.into_iter().fold(vec![vec![]], join)
+        let mut rests: Vec<Vec<Text>> = vec![vec![]];
+        for mut word in words {
+            match (word.pop(), word.is_empty()) {
+                (Some(only), true) => rests.iter_mut().for_each(|rest| rest.extend(only.iter().cloned())),
+                (last, _) => {
+                    word.extend(last);
+                    let join = |rest: &Vec<Text>| {
+                        word.iter().map(|fields| [rest.as_slice(), fields].concat()).collect::<Vec<_>>()
+                    };
+                    rests = rests.iter().flat_map(join).collect();
+                }
+            }
+        }
+        rests
     }
 
     fn assign(&mut self, assignment: &Assignment, scope: &mut Scope) -> Vec<(String, Text)> {

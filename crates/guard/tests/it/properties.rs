@@ -153,6 +153,11 @@ fn hostile_sizes_are_refused_not_followed() {
         variables,
         functions,
         doubling,
+        "a=(x);".to_owned() + &"a+=(\"${a[@]}\");".repeat(40) + "\"${a[@]}\"",
+        "set -- a b;".to_owned() + &"set -- \"$@\" \"$@\";".repeat(40) + "$1",
+        "echo a b > s;".to_owned() + &"cat s s > t; mv t s;".repeat(40) + ". ./s; $UNKNOWN",
+        "echo 'cat s s > t; mv t s; . ./s' > s; . ./s; $UNKNOWN".to_owned(),
+        "x=ab;".to_owned() + &"printf -v x '%s%s' \"$x\" \"$x\";".repeat(40) + "$x$UNKNOWN",
     ];
     // These are long and deep too, but mean nothing to bash: arithmetic, a subscript, one long word.
     let harmless =
