@@ -65,10 +65,7 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
     if connects && executes {
         acts.push(Act::ReverseShell);
     }
-    if has(&["fork"])
-        && has(&["while", "loop", "for(;;)", "for (;;)", "until"])
-        && !has(&["waitpid", "wait(", "sys.argv"])
-    {
+    if forks_without_end(&lower) {
         acts.push(Act::ForkBomb);
     }
     let runs = has(&["exec(", "eval(", "eval ", "system(", "compile(", "exec "]);
@@ -106,6 +103,14 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
     let tokens = tokens(&code, language);
     Reader::new(&tokens, Imports::of(&code), language, &mut acts, world).read();
     acts
+}
+
+/// A loop in which it makes copies of itself, and neither it nor they ever end.
+fn forks_without_end(code: &str) -> bool {
+    let loops = ["while", "loop", "for(;;)", "for (;;)", "until"];
+    let Some(start) = loops.iter().filter_map(|word| code.find(word)).min() else { return false };
+    let ends = ["exit", "wait", "sleep", "break", "sys.argv", "accept("];
+    code[start..].contains("fork") && !ends.iter().any(|word| code.contains(word))
 }
 
 /// Expressions for the home and working directory become strings.

@@ -161,8 +161,10 @@ impl Walker<'_> {
                 self.arithmetic(&word.parts, scope);
                 let text = self.values(word, scope).pop().unwrap_or_default();
                 // Other shells know no arithmetic here: to them these are commands.
-                let other = setting.via.iter().any(|via| matches!(via.as_str(), "sh" | "dash" | "ash" | "busybox"));
-                let ends_early = text.rough().trim_end_matches([')', ' ']).ends_with(['/', '~', '*', '-', '.']);
+                let other =
+                    setting.via.iter().any(|via| matches!(via.as_str(), "sh" | "dash" | "ash" | "busybox"));
+                let ends_early =
+                    text.rough().trim_end_matches([')', ' ']).ends_with(['/', '~', '*', '-', '.']);
                 if other || ends_early {
                     self.script(&text, &mut scope.clone(), setting);
                 }
