@@ -110,7 +110,8 @@ fn forks_without_end(code: &str) -> bool {
     let loops = ["while", "loop", "for(;;)", "for (;;)", "until"];
     let Some(start) = loops.iter().filter_map(|word| code.find(word)).min() else { return false };
     let ends = ["exit", "wait", "sleep", "break", "sys.argv", "accept("];
-    code[start..].contains("fork") && !ends.iter().any(|word| code.contains(word))
+    let modified = ["fork while", "fork until", "fork() while"].iter().any(|words| code.contains(words));
+    (code[start..].contains("fork") || modified) && !ends.iter().any(|word| code.contains(word))
 }
 
 /// Expressions for the home and working directory become strings.
