@@ -25,7 +25,11 @@ impl Rule for WritesSystem {
             Effect::Write { target } => Some(target),
             _ => None,
         });
-        let problems: Vec<Problem> = written.filter_map(judged).collect();
+        // One file after the other, or all that a directory holds.
+        let packs = matches!(found.program.as_str(), "gzip" | "bzip2" | "xz" | "zstd" | "compress");
+        let sweeping = found.via.iter().any(|via| matches!(via.as_str(), "find" | "fd" | "xargs"))
+            || packs && (found.has("-r") || found.has("--recursive"));
+        let problems: Vec<Problem> = written.filter_map(|target| judged(target, sweeping)).collect();
         problems.into_iter().max_by_key(|problem| problem.severity)
     }
 }
@@ -35,7 +39,7 @@ const LIVELY: [&str; 9] = [
     "/usr/local/", "/var/", "/run/", "/root/", "/dev/", "/opt/", "/Library/", "/Applications/", "/proc/self/",
 ];
 
-fn judged(target: &Target) -> Option<Problem> {
+fn judged(target: &Target, sweeping: bool) -> Option<Problem> {
     let help = "write into the workspace, and say what an administrator should do with it";
     match target.place {
         Place::Root => Some(Problem::deny("files would be put into the root directory".to_owned(), help)),
@@ -43,7 +47,11 @@ fn judged(target: &Target) -> Option<Problem> {
             let path = format!("{}/", target.path);
             let lively = LIVELY.iter().any(|directory| path.starts_with(directory));
             let message = format!("a system file would be written: {}", target.path);
-            Some(if lively { Problem::ask(message, help) } else { Problem::deny(message, help) })
+            Some(if lively && !sweeping { Problem::ask(message, help) } else { Problem::deny(message, help) })
+        }
+        Place::Outside if target.path.matches('/').count() == 1 => {
+            let message = format!("files directly below the root would be written: {}", target.path);
+            Some(Problem::ask(message, help))
         }
         _ => None,
     }
