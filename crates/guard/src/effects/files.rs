@@ -192,7 +192,7 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             paths.map(|target| Effect::Permissions { target, recursive }).collect()
         }
         _ => {
-            let in_place = ["-i", "--in-place", "--inplace", "--write", "-w", "--set"];
+            let in_place = ["-i", "--in-place", "--inplace", "--write", "--set"];
             let edits = arguments
                 .iter()
                 .any(|argument| argument.value().is_some_and(|flag| in_place.contains(&flag)));
