@@ -112,7 +112,9 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             let options = Options::parse(arguments, "okSTt", &["output", "key"]);
             write(&options.values(&["o", "output"]).cloned().collect::<Vec<_>>())
         }
-        "zip" | "7z" | "7za" if arguments.iter().any(|argument| is_moving_flag(&argument.rough())) => {
+        "zip" | "7z" | "7za"
+            if arguments.iter().any(|argument| is_moving_flag(&found.program, &argument.rough())) =>
+        {
             let operands: Vec<Text> = Options::parse(arguments, "", &[]).operands;
             delete(operands.get(1..).unwrap_or_default(), true)
         }
@@ -192,10 +194,16 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             paths.map(|target| Effect::Permissions { target, recursive }).collect()
         }
         _ => {
-            let in_place = ["-i", "--in-place", "--inplace", "--write", "--set"];
-            let edits = arguments
-                .iter()
-                .any(|argument| argument.value().is_some_and(|flag| in_place.contains(&flag)));
+            // To most programs `-i` is something else.
+            let editor = matches!(
+                found.program.as_str(),
+                "yq" | "dasel" | "clang-format" | "autopep8" | "crudini" | "xmlstarlet"
+            );
+            let edits = arguments.iter().filter_map(Text::value).any(|flag| match flag {
+                "--in-place" | "--inplace" | "--write" => true,
+                "-i" | "--set" | "-L" => editor,
+                _ => false,
+            });
             let paths: Vec<Text> =
                 arguments.iter().filter(|path| edits && path.prefix().starts_with('/')).cloned().collect();
             [executed(found, &at), write(&named_outputs(arguments)), write(&paths)].concat()
@@ -204,10 +212,12 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
 }
 
 /// `zip -m` and `7z -sdel` delete what they have packed.
-fn is_moving_flag(flag: &str) -> bool {
-    flag == "-sdel"
-        || flag == "--move"
-        || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('m') && flag.len() <= 6
+fn is_moving_flag(program: &str, flag: &str) -> bool {
+    let letters = flag.strip_prefix('-').filter(|letters| letters.len() <= 5 && !letters.starts_with('-'));
+    match program {
+        "zip" => flag == "--move" || letters.is_some_and(|letters| letters.contains('m')),
+        _ => flag == "-sdel",
+    }
 }
 
 fn socat_file(address: &Text) -> Option<Text> {
