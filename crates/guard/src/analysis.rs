@@ -109,11 +109,8 @@ pub(crate) enum Stream {
     #[default]
     Nothing,
     Known(Text),
-    /// Names of files in these directories; all of them, or a choice.
-    Names {
-        directories: Vec<Text>,
-        all: bool,
-    },
+    /// Names of files, as paths with patterns in them.
+    Names(Vec<Text>),
     /// From another machine.
     Downloaded,
     /// Decoded or unpacked.

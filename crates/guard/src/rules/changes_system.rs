@@ -28,7 +28,6 @@ impl Rule for ChangesSystem {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table, one program after the other")]
 fn changed(found: &Found) -> Option<&'static str> {
     let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
@@ -120,7 +119,6 @@ fn changed(found: &Found) -> Option<&'static str> {
         | "dpkg-reconfigure"
         | "update-alternatives"
         | "ldconfig"
-        | "chroot-setup"
         | "depmod"
         | "mkinitcpio"
         | "update-initramfs" => Some("settings of the machine"),

@@ -38,7 +38,7 @@ impl Rule for DeletesData {
             | "cqlsh" => words.iter().any(|word| is_destructive_sql(word)),
             "redis-cli" | "valkey-cli" => contains(&["flushall", "flushdb"]),
             "mongosh" | "mongo" => contains(&["dropdatabase", ".drop(", "deletemany({})", "remove({})"]),
-            "dropdb" | "dropuser" | "mysqladmin-drop" => true,
+            "dropdb" | "dropuser" => true,
             "mysqladmin" => has(&["drop"]),
             "prisma" => has(&["reset"]) || has(&["--force-reset"]),
             "rails" | "rake" | "bin/rails" => {

@@ -101,7 +101,7 @@ fn destroys(found: &Found) -> bool {
         "sgdisk" => some && !has(&["-p", "--print", "-i", "-v", "--verify"]),
         "parted" => has(&["mklabel", "mktable", "rm", "mkpart", "resizepart", "mkfs"]),
         "cryptsetup" => has(&["luksFormat", "erase", "luksErase", "reencrypt", "luksKillSlot"]),
-        "lvremove" | "vgremove" | "pvremove" | "mdadm-stop" => true,
+        "lvremove" | "vgremove" | "pvremove" => true,
         "zpool" | "zfs" => has(&["destroy", "labelclear"]),
         "mdadm" => has(&["--zero-superblock"]),
         "badblocks" => Options::parse(&found.arguments, "", &[]).has(&["w", "n"]),

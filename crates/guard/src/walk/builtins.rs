@@ -159,7 +159,7 @@ impl Walker<'_> {
                 Stream::Nothing
             }
             Stream::Nothing
-            | Stream::Names { .. }
+            | Stream::Names(_)
             | Stream::Secret
             | Stream::Setup
             | Stream::Program(_)
@@ -237,7 +237,7 @@ impl Walker<'_> {
         }
         let value = match &call.setting.input {
             Stream::Known(text) => text.clone(),
-            Stream::Names { directories, all } => super::output::names(directories, *all),
+            Stream::Names(directories) => super::output::names(directories),
             Stream::Downloaded => Text::unknown(Why::Download),
             Stream::Decoded => Text::unknown(Why::Decoded),
             Stream::Nothing | Stream::Secret | Stream::Setup | Stream::Program(_) | Stream::Unknown(_) => {

@@ -231,7 +231,7 @@ impl Walker<'_> {
             self.list(body, &mut again, setting);
             scope.merge(again);
         }
-        output::repeated(stream)
+        stream
     }
 
     /// Runs something whose unknown arguments are no reason to ask: a function that nobody has called.

@@ -18,10 +18,10 @@ pub(super) fn filtered(found: &Found, walker: &Walker<'_>, scope: &Scope) -> Str
             Some(text) => Stream::Known(Text::known(text)),
             None => Stream::Unknown(program.to_owned()),
         },
-        Stream::Names { directories, all } if matches!(program, "sort" | "uniq" | "sed" | "tr" | "rev") => {
-            Stream::Names { directories: directories.clone(), all: *all }
+        Stream::Names(directories) if matches!(program, "sort" | "uniq" | "sed" | "tr" | "rev") => {
+            Stream::Names(directories.clone())
         }
-        Stream::Names { directories, .. } => {
+        Stream::Names(directories) => {
             let chosen = |path: &Text| {
                 let mut chosen = Text::default();
                 for piece in path.pieces() {
@@ -36,7 +36,7 @@ pub(super) fn filtered(found: &Found, walker: &Walker<'_>, scope: &Scope) -> Str
                 }
                 chosen
             };
-            Stream::Names { directories: directories.iter().map(chosen).collect(), all: false }
+            Stream::Names(directories.iter().map(chosen).collect())
         }
         Stream::Nothing
         | Stream::Downloaded
@@ -76,7 +76,7 @@ fn names_of_matches(found: &Found) -> Option<Stream> {
     for directory in &mut directories {
         directory.push_str("/…");
     }
-    Some(Stream::Names { directories, all: false })
+    Some(Stream::Names(directories))
 }
 
 fn transformed(found: &Found, text: &str) -> Option<String> {

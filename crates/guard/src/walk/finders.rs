@@ -57,7 +57,7 @@ impl Walker<'_> {
             }
         }
         let stream = self.emit(program, arguments.to_vec(), call, scope);
-        if ran { stream } else { Stream::Names { directories: targets, all: choice == Choice::All } }
+        if ran { stream } else { Stream::Names(targets) }
     }
 
     pub(super) fn fd(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
@@ -80,7 +80,7 @@ impl Walker<'_> {
         }
         let targets: Vec<Text> = roots.iter().map(|root| chosen(root, &choice)).collect();
         let Some(at) = at else {
-            return Stream::Names { directories: targets, all: choice == Choice::All };
+            return Stream::Names(targets);
         };
         let command = &arguments[at + 1..];
         let mut argv: Vec<Text> =

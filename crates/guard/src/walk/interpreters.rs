@@ -75,7 +75,7 @@ impl Walker<'_> {
                     self.notice_feed(program, feed.clone(), call, scope);
                 }
                 Stream::Nothing
-                | Stream::Names { .. }
+                | Stream::Names(_)
                 | Stream::Secret
                 | Stream::Setup
                 | Stream::Program(_)
@@ -255,7 +255,7 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             let (name, code) = argument.value()?.split_once('=')?;
             name.starts_with("scripts.").then(|| Text::known(code))
         })),
-        "ssh" | "scp" | "sftp-proxy" => codes.extend(arguments.iter().filter_map(|argument| {
+        "ssh" | "scp" => codes.extend(arguments.iter().filter_map(|argument| {
             ["ProxyCommand=", "LocalCommand=", "oProxyCommand="]
                 .iter()
                 .find_map(|option| argument.strip_prefix(option))

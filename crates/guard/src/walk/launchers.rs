@@ -49,10 +49,7 @@ impl Walker<'_> {
             "su" | "sg" => self.su(program, arguments, call, scope),
             "bwrap" => {
                 let command = after_bubblewrap(arguments)?;
-                Some(self.run(
-                    &Call { arguments: command, setting: call.setting.through(program), ..call.clone() },
-                    scope,
-                ))
+                Some(self.start(program, command, call, scope))
             }
             "start-stop-daemon" => {
                 let at = arguments
@@ -63,10 +60,7 @@ impl Walker<'_> {
                     .position(|word| word.value() == Some("--"))
                     .map_or(arguments.len(), |at| at + 1);
                 let argv = [&arguments[at + 1..=at + 1], &arguments[after..]].concat();
-                Some(self.run(
-                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
-                    scope,
-                ))
+                Some(self.start(program, argv, call, scope))
             }
             "screen"
                 if arguments.first().is_some_and(|first| {
@@ -75,10 +69,7 @@ impl Walker<'_> {
             {
                 let named = arguments.first().is_some_and(|first| first.prefix().ends_with('S'));
                 let argv = arguments.get(1 + usize::from(named)..)?.to_vec();
-                Some(self.run(
-                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
-                    scope,
-                ))
+                Some(self.start(program, argv, call, scope))
             }
             "script" | "flock" => self.with_code_option(program, arguments, call, scope),
             "npx" | "bunx" | "pnpx" => self.package(program, arguments, call, scope),
@@ -110,20 +101,14 @@ impl Walker<'_> {
             "gdb" | "lldb" => {
                 let at = arguments.iter().position(|word| matches!(word.value(), Some("--args" | "--")))?;
                 let argv = arguments.get(at + 1..)?.to_vec();
-                Some(self.run(
-                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
-                    scope,
-                ))
+                Some(self.start(program, argv, call, scope))
             }
             "nix" | "nix-shell" | "guix" => {
                 let at = arguments
                     .iter()
                     .position(|word| matches!(word.value(), Some("-c" | "--command" | "--")))?;
                 let argv = arguments.get(at + 1..).filter(|argv| argv.len() > 1)?.to_vec();
-                Some(self.run(
-                    &Call { arguments: argv, setting: call.setting.through(program), ..call.clone() },
-                    scope,
-                ))
+                Some(self.start(program, argv, call, scope))
             }
             "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => {
                 self.container(program, arguments, call, scope)
@@ -325,6 +310,13 @@ impl Walker<'_> {
         inner.cwds = vec![Text::known(inside.cwd)];
         self.run(&Call { arguments: inside.command, setting, ..call.clone() }, &mut inner);
         Some(self.emit(program, arguments.to_vec(), call, scope))
+    }
+}
+
+impl Walker<'_> {
+    /// Runs a command that another program starts.
+    fn start(&mut self, launcher: &str, arguments: Vec<Text>, call: &Call, scope: &mut Scope) -> Stream {
+        self.run(&Call { arguments, setting: call.setting.through(launcher), ..call.clone() }, scope)
     }
 }
 

@@ -245,6 +245,6 @@ pub(crate) fn as_file(stream: Stream) -> Option<File> {
         Stream::Decoded => Some(File::Decoded),
         Stream::Program(name) => Some(File::Program(name)),
         stream @ (Stream::Setup | Stream::Unknown(_)) => Some(File::Printed(stream)),
-        Stream::Nothing | Stream::Names { .. } | Stream::Secret => None,
+        Stream::Nothing | Stream::Names(_) | Stream::Secret => None,
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
         "basename" => path_part(arguments, |path| {
             path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
         }),
-        "realpath" | "readlink" | "echo-path" => path_part(arguments, str::to_owned),
+        "realpath" | "readlink" => path_part(arguments, str::to_owned),
         "which" | "command" | "type" | "whereis" => {
             let name = arguments.iter().rfind(|argument| !argument.prefix().starts_with('-'));
             match name.and_then(Text::value) {
@@ -91,7 +91,7 @@ pub(super) fn passed(found: &Found, walker: &Walker<'_>, scope: &Scope) -> Strea
         kept @ (Stream::Downloaded | Stream::Decoded | Stream::Secret) => kept.clone(),
         Stream::Nothing
         | Stream::Known(_)
-        | Stream::Names { .. }
+        | Stream::Names(_)
         | Stream::Setup
         | Stream::Program(_)
         | Stream::Unknown(_) => {
@@ -185,11 +185,11 @@ fn list_of_files(arguments: &[Text]) -> Stream {
         path.push_str("/");
         path.push(Piece::Pattern("*".to_owned()));
     }
-    Stream::Names { directories: paths, all: true }
+    Stream::Names(paths)
 }
 
 fn git(found: &Found, walker: &Walker<'_>) -> Stream {
-    let some = || Stream::Names { directories: vec![Text::known("./…")], all: false };
+    let some = || Stream::Names(vec![Text::known("./…")]);
     if found.has("--show-toplevel") {
         let root = walker.world.workspaces().last().map_or(walker.world.cwd(), String::as_str);
         return Stream::Known(Text::known(root));
@@ -203,7 +203,7 @@ fn git(found: &Found, walker: &Walker<'_>) -> Stream {
                 .iter()
                 .all(|word| matches!(word.value(), Some("-z" | "--cached" | "-c"))) =>
         {
-            Stream::Names { directories: vec![Text::known(".")], all: true }
+            Stream::Names(vec![Text::known(".")])
         }
         Some("ls-files" | "diff" | "status" | "show" | "grep") => some(),
         Some("rev-parse" | "describe" | "rev-list" | "merge-base" | "log") => {
@@ -245,13 +245,8 @@ pub(super) fn followed_by(first: Stream, second: Stream) -> Stream {
             all.append(&text);
             Stream::Known(all)
         }
-        (other, Stream::Names { .. } | Stream::Setup | Stream::Program(_) | Stream::Unknown(_)) => other,
+        (other, Stream::Names(_) | Stream::Setup | Stream::Program(_) | Stream::Unknown(_)) => other,
     }
-}
-
-/// The output of a loop.
-pub(super) fn repeated(stream: Stream) -> Stream {
-    stream
 }
 
 /// What `$( … )` stands for.
@@ -262,7 +257,7 @@ pub(super) fn as_text(stream: Stream) -> Text {
             Some(value) => Text::known(value.trim_end_matches('\n')),
             None => without_newline(&text),
         },
-        Stream::Names { directories, all } => names(&directories, all),
+        Stream::Names(directories) => names(&directories),
         Stream::Downloaded => Text::unknown(Why::Download),
         Stream::Decoded => Text::unknown(Why::Decoded),
         Stream::Secret => Text::unknown(Why::Output("a secret".to_owned())),
@@ -285,7 +280,7 @@ fn without_newline(text: &Text) -> Text {
 }
 
 /// Names of files as one string, a line each.
-pub(super) fn names(paths: &[Text], _all: bool) -> Text {
+pub(super) fn names(paths: &[Text]) -> Text {
     let mut text = Text::default();
     for (index, path) in paths.iter().enumerate() {
         if index > 0 {
@@ -319,7 +314,7 @@ pub(super) fn words(stream: &Stream) -> Vec<Text> {
                 .collect(),
             None => vec![without_newline(text)],
         },
-        Stream::Names { directories, .. } => directories.clone(),
+        Stream::Names(directories) => directories.clone(),
         Stream::Downloaded => vec![Text::unknown(Why::Download)],
         Stream::Decoded => vec![Text::unknown(Why::Decoded)],
         Stream::Unknown(program) => vec![Text::unknown(Why::Output(program.clone()))],

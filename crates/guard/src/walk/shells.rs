@@ -69,7 +69,7 @@ impl Walker<'_> {
                         self.fed_by(&program, name, arguments, call, scope)
                     }
                     Stream::Nothing
-                    | Stream::Names { .. }
+                    | Stream::Names(_)
                     | Stream::Secret
                     | Stream::Setup
                     | Stream::Program(_)
@@ -92,9 +92,7 @@ impl Walker<'_> {
                     feed @ (Stream::Downloaded | Stream::Decoded) => {
                         self.emit_fed(name, arguments.to_vec(), call, scope, Some(feed))
                     }
-                    Stream::Names { .. } | Stream::Secret => {
-                        self.fed_by("a list", name, arguments, call, scope)
-                    }
+                    Stream::Names(_) | Stream::Secret => self.fed_by("a list", name, arguments, call, scope),
                     // `bash < script` is `bash script`.
                     Stream::Unknown(source) if source == "a file" => {
                         self.emit(name, arguments.to_vec(), call, scope)
