@@ -11,7 +11,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bashtion::{Engine, Policy, Request, ToolContext};
+use bashtion::{Engine, Namespaces, Policy, Request, SandboxMode, SandboxSettings, ToolContext};
 use bashtion_guard::{World, analyze};
 use nix::fcntl::OFlag;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
@@ -29,13 +29,15 @@ fn main() {
     println!("spawning, {ROUNDS} rounds, ratio to posix_spawn of `bash -c true`");
     let library = || host.by_library("true");
     let small = host.against_spawning(&library);
-    let run = host.against_spawning(&|| host.by_command_line(&[c"bashtion", c"run", c"true"]));
+    let run = host
+        .against_spawning(&|| host.by_command_line(&[c"bashtion", c"run", c"--sandbox", c"off", c"true"]));
     let check =
         host.against_spawning(&|| host.by_command_line(&[c"bashtion", c"check", c"git status && ls"]));
     println!("  posix_spawn                              1.00  ({:.2} ms)", small.base.as_secs_f64() * 1e3);
     println!("  library run, judged, pipes and result    {:.2}  goal 1.15", small.ratio());
     println!("  `bashtion run true`, the whole process   {:.2}  goal 2.50", run.ratio());
     println!("  `bashtion check 'git status && ls'`      {:.2}  goal 1.30", check.ratio());
+    host.confined();
     let ballast = ballast();
     let large = host.against_spawning(&library);
     println!("  library run, 2 GiB resident              {:.2}", large.ratio());
@@ -92,9 +94,10 @@ struct Host {
 impl Host {
     fn new() -> Self {
         let state = tempfile::tempdir().expect("a temporary directory");
+        let off = SandboxSettings { mode: SandboxMode::Off, ..SandboxSettings::default() };
         let mut host = Self {
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
-            engine: Engine::builder().state_dir(state.path().join("state")).build(),
+            engine: Engine::builder().state_dir(state.path().join("state")).sandbox(off).build(),
             context: ToolContext::from_host("/"),
             cli: CString::new(env!("CARGO_BIN_EXE_bashtion")).expect("no NUL"),
             state,
@@ -131,6 +134,26 @@ impl Host {
     fn by_library(&self, command: &str) {
         let outcome = self.runtime.block_on(self.engine.run(Request::new(command), &self.context));
         assert!(outcome.expect("it runs").success());
+    }
+
+    /// What each mode costs on top.
+    fn confined(&self) {
+        let workspace = tempfile::tempdir().expect("a temporary directory");
+        let context = ToolContext::from_host(workspace.path());
+        let modes = [
+            ("read-only", 1.25, SandboxMode::ReadOnly, Namespaces::Never),
+            ("workspace, without namespaces", 1.25, SandboxMode::Workspace, Namespaces::Never),
+            ("workspace, with namespaces", 2.5, SandboxMode::Workspace, Namespaces::WherePossible),
+        ];
+        for (name, goal, mode, namespaces) in modes {
+            let sandbox = SandboxSettings { mode, namespaces, ..SandboxSettings::default() };
+            let engine = Engine::builder().state_dir(self.state.path()).sandbox(sandbox).build();
+            let run = || {
+                let outcome = self.runtime.block_on(engine.run(Request::new("true"), &context));
+                assert!(outcome.expect("it runs").success());
+            };
+            println!("  {name:40} {:.2}  goal {goal:.2}", self.against_spawning(&run).ratio());
+        }
     }
 
     fn by_command_line(&self, arguments: &[&CStr]) {

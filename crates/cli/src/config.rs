@@ -1,19 +1,23 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
+mod sandbox;
+
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use bashtion::{GuardSettings, Policy, PolicyError};
+use bashtion::{GuardSettings, Policy, PolicyError, SandboxSettings};
 use rustix::fs::{Mode, OFlags, open};
 use serde::Deserialize;
 
 use crate::error::CliError;
+use sandbox::Sandbox;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct Config {
     guard: GuardSettings,
+    sandbox: Sandbox,
 }
 
 const PROJECT_FILE: &str = ".bashtion.toml";
@@ -21,20 +25,23 @@ const PROJECT_FILE: &str = ".bashtion.toml";
 /// More than anybody writes.
 const LARGEST: u64 = 1 << 20;
 
-/// How commands in this directory are judged.
-pub(crate) fn policy(cwd: &Path) -> Result<Policy, CliError> {
+/// How commands in this directory are judged and confined.
+pub(crate) fn load_for(cwd: &Path) -> Result<(Policy, SandboxSettings), CliError> {
     let mut policy = Policy::default();
+    let mut sandbox = SandboxSettings::default();
     if let Some(path) = user_file()?
         && let Some(config) = load(&path, OFlags::empty())?
     {
         policy = Policy::new(&config.guard).map_err(|error| wrong(&path, &error))?;
+        sandbox = config.sandbox.settings().map_err(|error| wrong_sandbox(&path, &error))?;
     }
     if let Some(path) = project_file(cwd)
         && let Some(config) = load(&path, OFlags::NOFOLLOW)?
     {
         policy = policy.narrow(&config.guard).map_err(|error| wrong(&path, &error))?;
+        sandbox = config.sandbox.narrow(sandbox).map_err(|error| wrong_sandbox(&path, &error))?;
     }
-    Ok(policy)
+    Ok((policy, sandbox))
 }
 
 /// `$BASHTION_CONFIG`, which must exist then, else `bashtion/config.toml` in the user's configuration.
@@ -90,6 +97,11 @@ fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
         ))
         .help("`docs/configuration.md` lists what can be set")
     })
+}
+
+fn wrong_sandbox(path: &Path, error: &str) -> CliError {
+    CliError::new(format!("{} is not a valid configuration: {error}", path.display()))
+        .help("`docs/configuration.md` lists what can be set")
 }
 
 fn wrong(path: &Path, error: &PolicyError) -> CliError {

@@ -6,6 +6,8 @@ use bashtion::{Outcome, Status};
 
 /// Something else failed, such as printing.
 pub(crate) const FAILURE: u8 = 1;
+/// What was typed cannot be meant.
+pub(crate) const USAGE: u8 = 2;
 /// The command ran out of time.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// Bashtion itself failed; nothing was run, or nothing is known about it.

@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod error;
 mod exit_code;
+mod quantities;
 mod state_dir;
 mod ui;
 

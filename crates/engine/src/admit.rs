@@ -12,8 +12,8 @@ use bashtion_sandbox::open_directory;
 use crate::context::Roots;
 use crate::display::display;
 use crate::environment;
-use crate::request::Timeout;
-use crate::{KeepFile, Leftovers, Limits, Mode, Request, Streams, ToolContext};
+use crate::request::{BaseEnv, Timeout};
+use crate::{KeepFile, Leftovers, Limits, Mode, Request, SandboxSettings, Streams, ToolContext};
 
 /// A request that has passed every check.
 #[derive(Debug)]
@@ -25,6 +25,11 @@ pub(crate) struct Job {
     pub(crate) cwd_fd: OwnedFd,
     /// Directories that belong to the task, beside the working directory.
     pub(crate) roots: Vec<PathBuf>,
+    /// The caller's own, whatever the command is told.
+    pub(crate) home: Option<PathBuf>,
+    /// Where temporary directories are made, and whether `TMPDIR` may name one of them.
+    pub(crate) temporary: PathBuf,
+    pub(crate) tells_temporary: bool,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) search_path: Option<OsString>,
     pub(crate) timeout: Option<Duration>,
@@ -32,6 +37,7 @@ pub(crate) struct Job {
     pub(crate) streams: Streams,
     pub(crate) leftovers: Leftovers,
     pub(crate) keep_file: KeepFile,
+    pub(crate) sandbox: Option<SandboxSettings>,
 }
 
 /// Longer commands are a mistake: nobody writes one, and it is held in memory.
@@ -131,6 +137,12 @@ impl Job {
         Ok(Self {
             display: display(&request.command, &[&cwd, &asked_for]),
             env: environment::build(&request, context),
+            home: absolute(context.var("HOME")),
+            temporary: absolute(context.var("TMPDIR"))
+                .filter(|path| path.is_dir())
+                .unwrap_or_else(|| "/tmp".into()),
+            tells_temporary: request.base_env == BaseEnv::AllowList
+                && !request.env.iter().any(|(name, _)| name == "TMPDIR"),
             search_path: context.var("PATH").map(OsStr::to_owned),
             command: request.command,
             description: request.description,
@@ -142,8 +154,15 @@ impl Job {
             streams: request.streams,
             leftovers: request.leftovers,
             keep_file: request.keep_file,
+            sandbox: request.sandbox,
         })
     }
+}
+
+/// A home that is a link is where it leads: that is what the kernel will compare.
+fn absolute(path: Option<&OsStr>) -> Option<PathBuf> {
+    let path = path.map(PathBuf::from).filter(|path| path.is_absolute())?;
+    Some(path.canonicalize().unwrap_or(path))
 }
 
 fn check_command(command: &str) -> Result<(), AdmitError> {

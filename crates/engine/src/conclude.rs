@@ -5,14 +5,28 @@ use std::time::Duration;
 use bashtion_sandbox::{Exit, Report, Usage};
 
 use crate::admit::Job;
+use crate::denials::End;
 use crate::event::EndTeller;
 use crate::output::Output;
 use crate::supervise::{Ended, Stopped};
 use crate::{Outcome, Status, ToolContext, Verdict};
 
 pub(crate) fn conclude(ended: Ended) -> Outcome {
-    let Ended { facts, pid, stopped, exit, usage, duration, captured, report, tracking, killed, leftovers } =
-        ended;
+    let denials = denials(&ended);
+    let Ended {
+        facts,
+        pid,
+        stopped,
+        exit,
+        usage,
+        duration,
+        captured,
+        report,
+        tracking,
+        killed,
+        leftovers,
+        ..
+    } = ended;
     let (output_file, output_file_bytes) = captured.file.unzip();
     let status = match (stopped, exit) {
         (Some(Stopped::TimedOut(after)), _) => Status::TimedOut { after, killed: killed > 0 },
@@ -35,11 +49,26 @@ pub(crate) fn conclude(ended: Ended) -> Outcome {
         pid: Some(pid),
         verdict: facts.verdict,
         sandbox: report,
+        denials,
         usage,
         tracking: Some(tracking),
         killed,
         leftovers,
     }
+}
+
+fn denials(ended: &Ended) -> Vec<String> {
+    let Some(confinement) = &ended.confinement else { return vec![] };
+    let end = End {
+        confinement,
+        wishes: &ended.facts.wishes,
+        cwd: &ended.facts.cwd,
+        exit: ended.exit,
+        output: &ended.captured.output,
+        limits_reached: &ended.limits_reached,
+        restored: &ended.restored,
+    };
+    end.denials()
 }
 
 /// The outcome of a command that was judged and not run. Observers hear of it too.
@@ -59,6 +88,7 @@ pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status, context: &Tool
         pid: None,
         verdict,
         sandbox: Report::unconfined(),
+        denials: vec![],
         usage: Usage::default(),
         tracking: None,
         killed: 0,

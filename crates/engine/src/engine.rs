@@ -7,13 +7,15 @@ use bashtion_sandbox::Sandbox;
 
 use crate::admit::{AdmitError, Job};
 use crate::conclude::{conclude, not_run};
+use crate::denials::Wishes;
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
 use crate::launch::{LaunchError, launch};
+use crate::places::Places;
 use crate::plan::{Plan, PlanError};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
-use crate::{Event, Limits, Outcome, Policy, Request, Status, ToolContext};
+use crate::{Event, Limits, Outcome, Policy, Request, SandboxSettings, Status, ToolContext};
 
 /// Runs commands. Knows nothing about its callers, so one serves any number of them at once; clones share it.
 ///
@@ -29,6 +31,7 @@ use crate::{Event, Limits, Outcome, Policy, Request, Status, ToolContext};
 pub struct Engine {
     settings: Arc<Settings>,
     sandbox: Arc<Sandbox>,
+    places: Arc<Places>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -36,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) state_dir: Option<PathBuf>,
     pub(crate) shell: Option<PathBuf>,
+    pub(crate) sandbox: SandboxSettings,
     policy: Policy,
     orphans: Orphans,
 }
@@ -95,7 +99,7 @@ impl Engine {
             Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused, context)),
             Settled::Undecided(verdict) => return Ok(not_run(job, verdict, Status::NeedsApproval, context)),
         };
-        let plan = Plan::new(job, permit, settings)?; // exact argv, environment, deadlines
+        let plan = Plan::new(job, permit, settings, Wishes::of(&analysis), &self.sandbox, &self.places)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
         let end = EndTeller::new(context); // tells the observers, whatever happens
@@ -142,6 +146,13 @@ impl Builder {
         self
     }
 
+    /// How commands are confined. By default they may write the workspace only and have no network.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.settings.sandbox = settings;
+        self
+    }
+
     /// Where output that was cut is kept whole, private to the user. By default a directory in `/tmp`.
     #[must_use]
     pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
@@ -172,6 +183,6 @@ impl Builder {
             Orphans::ToProcess1 => Sandbox::new(),
             Orphans::Adopted => Sandbox::adopting_orphans(),
         };
-        Engine { settings: Arc::new(self.settings), sandbox: Arc::new(sandbox) }
+        Engine { settings: Arc::new(self.settings), sandbox: Arc::new(sandbox), places: Arc::default() }
     }
 }

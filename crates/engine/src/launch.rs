@@ -1,10 +1,11 @@
 //! From a plan to a running shell.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Child, Sandbox, SpawnError, Spec};
+use bashtion_sandbox::{Child, ConfineError, Confinement, Sandbox, SpawnError, Spec};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::Interest;
@@ -20,6 +21,9 @@ use crate::stop;
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) facts: Facts,
+    /// What it is held to, and what to say about it.
+    pub(crate) confinement: Option<Confinement>,
+    pub(crate) notes: Vec<String>,
     pub(crate) shell: Shell,
     pub(crate) pipes: Pipes,
     pub(crate) capture: Capture,
@@ -62,6 +66,18 @@ pub enum LaunchError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// It cannot be confined as it must be.
+    #[error(transparent)]
+    Sandbox {
+        /// What is missing.
+        source: ConfineError,
+    },
+    /// It cannot have a temporary directory of its own.
+    #[error("cannot make a private temporary directory")]
+    Temporary {
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The shell did not start.
     #[error("cannot start {program} in {cwd}")]
     Spawn {
@@ -75,7 +91,18 @@ pub enum LaunchError {
 }
 
 pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
-    let Plan { facts, program, args, env, cwd, streams, capture, supervision } = plan;
+    let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision } = plan;
+    let (mut confinement, mut notes, mut confined, mut temporary) = (None, vec![], None, None);
+    if let Some(confining) = confining {
+        let made =
+            sandbox.confine(&confining.confinement).map_err(|source| LaunchError::Sandbox { source })?;
+        temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
+        if let Some(temporary) = temporary.as_ref().filter(|_| confining.sets_temporary) {
+            set_temporary(&mut env, temporary.path());
+        }
+        (confinement, notes, confined) = (Some(confining.confinement), confining.notes, Some(made));
+    }
+
     let (read, stdout) = io::pipe().map_err(pipe_failed)?;
     // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
     let (pipes, stderr) = match streams {
@@ -88,19 +115,34 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     let pipes = pipes.map_err(pipe_failed)?;
 
     let failed = |source| spawn_failed(source, &program, &facts);
-    let spec =
-        Spec { program: program.clone(), args, env, cwd, stdout: stdout.into(), stderr: stderr.into() };
+    let spec = Spec {
+        program: program.clone(),
+        args,
+        env,
+        cwd,
+        cwd_path: facts.cwd.clone(),
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+        confined,
+    };
     let prepared = spec.prepare().map_err(failed)?;
     let started = Instant::now();
-    let child = sandbox.launch(&prepared).map_err(failed)?;
+    let mut child = sandbox.launch(&prepared).map_err(failed)?;
+    child.keep(temporary);
     tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
     let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
-    Ok(Running { facts, shell, pipes, capture, supervision, started })
+    Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started })
+}
+
+fn set_temporary(env: &mut Vec<(OsString, OsString)>, path: &Path) {
+    env.retain(|(name, _)| name != "TMPDIR");
+    env.push(("TMPDIR".into(), path.into()));
 }
 
 fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchError {
     match source {
         SpawnError::Refused { source, .. } if is_out_of_descriptors(&source) => pipe_failed(source),
+        SpawnError::Confine(source) => LaunchError::Sandbox { source },
         SpawnError::Refused { .. } | SpawnError::Nul { .. } => LaunchError::Spawn {
             program: program.display().to_string(),
             cwd: facts.cwd.display().to_string(),

@@ -21,8 +21,10 @@
 
 mod admit;
 mod conclude;
+mod confine;
 mod context;
 mod convenience;
+mod denials;
 mod display;
 mod engine;
 mod environment;
@@ -33,6 +35,7 @@ mod limits;
 mod outcome;
 mod output;
 mod pipes;
+mod places;
 mod plan;
 mod quote;
 mod request;
@@ -45,7 +48,11 @@ pub use bashtion_guard::{
     CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, Verdict,
     nearest_rule, rules,
 };
-pub use bashtion_sandbox::{Enforced, Exit, Mode as SandboxMode, Report, Signal, SpawnError, Step, Usage};
+pub use bashtion_sandbox::{
+    ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Report, Requirement,
+    ResourceLimits, Signal, SpawnError, Step, Usage,
+};
+pub use confine::{SandboxSettings, usual_limits};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};
 pub use engine::{Builder, Engine, Error};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion_sandbox::{Enforced, Exit, Mode, Report, Signal, Usage};
+use bashtion_sandbox::{Exit, Report, Signal, Usage};
 use serde::{Serialize, Serializer};
 
 use crate::{Output, Verdict};
@@ -50,6 +50,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What the kernel held it to.
     pub sandbox: Report,
+    /// What the sandbox stopped, in words, and how to allow it.
+    pub denials: Vec<String>,
     /// What it used.
     pub usage: Usage,
     /// How the command's processes were told from others: cgroup, limit tag or kinship, the strongest first; none if nothing was
@@ -185,7 +187,7 @@ struct Wire<'a> {
     pgid: Option<i32>,
     verdict: &'a Verdict,
     sandbox: WireReport<'a>,
-    denials: [&'a str; 0],
+    denials: &'a [String],
     usage: WireUsage,
     tracking: Option<&'static str>,
     killed: usize,
@@ -200,11 +202,11 @@ struct WireUsage {
 
 #[derive(Serialize)]
 struct WireReport<'a> {
-    mode: &'static str,
-    filesystem: &'static str,
-    network: &'static str,
-    signals: &'static str,
-    limits: &'static str,
+    mode: String,
+    filesystem: String,
+    network: String,
+    signals: String,
+    limits: String,
     reason: Option<&'a str>,
 }
 
@@ -234,7 +236,7 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
             pgid: outcome.pid,
             verdict: &outcome.verdict,
             sandbox: (&outcome.sandbox).into(),
-            denials: [],
+            denials: &outcome.denials,
             usage: WireUsage {
                 cpu_ms: milliseconds(outcome.usage.cpu),
                 max_rss_kib: outcome.usage.max_rss_kib,
@@ -248,18 +250,12 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
 
 impl<'a> From<&'a Report> for WireReport<'a> {
     fn from(report: &'a Report) -> Self {
-        let mode = match report.mode {
-            Mode::Off => "off",
-        };
-        let word = |enforced| match enforced {
-            Enforced::None => "none",
-        };
         Self {
-            mode,
-            filesystem: word(report.filesystem),
-            network: word(report.network),
-            signals: word(report.signals),
-            limits: word(report.limits),
+            mode: report.mode.to_string(),
+            filesystem: report.filesystem.to_string(),
+            network: report.network.to_string(),
+            signals: report.signals.to_string(),
+            limits: report.limits.to_string(),
             reason: report.reason.as_deref(),
         }
     }

@@ -8,11 +8,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bashtion_sandbox::Sandbox;
 use rustix::fs::{Access, access};
 
 use crate::admit::Job;
+use crate::confine::Confining;
+use crate::denials::Wishes;
 use crate::engine::Settings;
 use crate::output::{Capture, StateDir};
+use crate::places::Places;
 use crate::settle::Permit;
 use crate::{Leftovers, Limits, Streams, Verdict};
 
@@ -24,6 +28,7 @@ pub(crate) struct Plan {
     pub(crate) args: Vec<OsString>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: OwnedFd,
+    pub(crate) confining: Option<Confining>,
     pub(crate) streams: Streams,
     pub(crate) capture: Capture,
     pub(crate) supervision: Supervision,
@@ -37,6 +42,7 @@ pub(crate) struct Facts {
     pub(crate) description: Option<String>,
     pub(crate) cwd: PathBuf,
     pub(crate) verdict: Verdict,
+    pub(crate) wishes: Wishes,
 }
 
 /// How the running command is watched.
@@ -70,7 +76,14 @@ pub enum PlanError {
 }
 
 impl Plan {
-    pub(crate) fn new(job: Job, permit: Permit, settings: &Settings) -> Result<Self, PlanError> {
+    pub(crate) fn new(
+        job: Job,
+        permit: Permit,
+        settings: &Settings,
+        wishes: Wishes,
+        sandbox: &Sandbox,
+        places: &Places,
+    ) -> Result<Self, PlanError> {
         let state = StateDir::new(settings.state_dir.clone());
         let program = match &settings.shell {
             Some(path) => path.clone(),
@@ -79,7 +92,10 @@ impl Plan {
         let script = Script::if_too_long(&job.command, &state)?;
         let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
         let limits = settings.limits.clone();
+        let confining =
+            Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), sandbox, places);
         Ok(Self {
+            confining,
             program,
             // The dashes, because a command may begin with one and would be taken for an option.
             args: vec!["bash".into(), "-c".into(), "--".into(), text],
@@ -93,6 +109,7 @@ impl Plan {
                 description: job.description,
                 cwd: job.cwd,
                 verdict: permit.into_verdict(),
+                wishes,
             },
             supervision: Supervision { timeout: job.timeout, leftovers: job.leftovers, limits, script },
         })

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::SandboxSettings;
+
 /// One command, and how it differs from the engine's defaults.
 ///
 /// ```
@@ -30,6 +32,7 @@ pub struct Request {
     pub(crate) streams: Streams,
     pub(crate) leftovers: Leftovers,
     pub(crate) keep_file: KeepFile,
+    pub(crate) sandbox: Option<SandboxSettings>,
 }
 
 /// How patient to be when no timeout is given.
@@ -134,6 +137,7 @@ impl Request {
             streams: Streams::default(),
             leftovers: Leftovers::default(),
             keep_file: KeepFile::default(),
+            sandbox: None,
         }
     }
 
@@ -214,6 +218,13 @@ impl Request {
     #[must_use]
     pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
         self.leftovers = leftovers;
+        self
+    }
+
+    /// How it is confined, if not as the engine says.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = Some(settings);
         self
     }
 

@@ -2,9 +2,10 @@
 
 use std::future::pending;
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Exit, Report, Usage};
+use bashtion_sandbox::{Confinement, Exit, Limit, Report, Usage};
 use tokio::time::sleep_until;
 
 use crate::launch::Running;
@@ -26,6 +27,10 @@ pub(crate) struct Ended {
     pub(crate) duration: Duration,
     pub(crate) captured: Captured,
     pub(crate) report: Report,
+    pub(crate) confinement: Option<Confinement>,
+    pub(crate) limits_reached: Vec<Limit>,
+    /// What it changed of the repositories in the workspace, and was put back.
+    pub(crate) restored: Vec<PathBuf>,
     pub(crate) tracking: &'static str,
     pub(crate) killed: usize,
     pub(crate) leftovers: Vec<Leftover>,
@@ -301,7 +306,7 @@ impl Watch {
     }
 
     fn finish(self) -> io::Result<Ended> {
-        let Running { facts, mut shell, capture, started, .. } = self.running;
+        let Running { facts, confinement, notes, mut shell, capture, started, .. } = self.running;
         let (exit, usage) = match self.shell_ended {
             Some(_) => shell.child_mut().wait().map(|(exit, usage)| (Some(exit), usage))?,
             None => (None, Usage::default()),
@@ -315,10 +320,19 @@ impl Watch {
             usage,
             duration,
             captured: capture.finish(),
-            report: shell.child().report().clone(),
+            limits_reached: shell.child().tree().limits_reached(),
+            restored: shell.child().tree().restore(),
+            report: report(shell.child().report(), &notes),
+            confinement,
             tracking: shell.child().tree().method(),
             killed: self.killed,
             leftovers: self.leftovers,
         })
     }
+}
+
+/// What was enforced, with what its user should know.
+fn report(enforced: &Report, notes: &[String]) -> Report {
+    let reasons = enforced.reason.iter().chain(notes).map(String::as_str).collect::<Vec<_>>().join("; ");
+    Report { reason: (!reasons.is_empty()).then_some(reasons), ..enforced.clone() }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::{Exit, Report, Signal, Tree, Usage};
+use crate::{Exit, Report, Signal, Temporary, Tree, Usage};
 
 /// A started child. Its id stays its own until [`Child::wait`] reaps it, so signals cannot hit a stranger.
 #[derive(Debug)]
@@ -16,11 +16,12 @@ pub struct Child {
     tree: Tree,
     report: Report,
     reaped: Option<(Exit, Usage)>,
+    temporary: Option<Temporary>,
 }
 
 impl Child {
-    pub(crate) fn new(pid: Pid, exit_fd: OwnedFd, tree: Tree) -> Self {
-        Self { pid, exit_fd, tree, report: Report::unconfined(), reaped: None }
+    pub(crate) fn new(pid: Pid, exit_fd: OwnedFd, tree: Tree, report: Report) -> Self {
+        Self { pid, exit_fd, tree, report, reaped: None, temporary: None }
     }
 
     /// The process id, which is also its process group and session.
@@ -39,6 +40,11 @@ impl Child {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// Keeps its temporary directory until nothing is left of it.
+    pub fn keep(&mut self, temporary: Option<Temporary>) {
+        self.temporary = temporary;
     }
 
     /// Whether the shell has ended. It is not reaped by this.

@@ -16,8 +16,10 @@
 //!     args: ["bash", "-c", "echo hello"].map(OsString::from).to_vec(),
 //!     env: vec![],
 //!     cwd: File::open("/")?.into(),
+//!     cwd_path: "/".into(),
 //!     stdout: write.try_clone()?.into(),
 //!     stderr: write.into(),
+//!     confined: None,
 //! };
 //! let mut child = Sandbox::new().launch(&spec.prepare()?)?;
 //! let mut text = String::new();
@@ -29,6 +31,7 @@
 //! ```
 
 mod child;
+mod confinement;
 mod exit;
 mod report;
 mod spec;
@@ -41,7 +44,10 @@ mod imp;
 mod imp;
 
 pub use child::Child;
+pub use confinement::{
+    ConfineError, Confinement, Limit, Mode, Namespaces, Network, Requirement, ResourceLimits,
+};
 pub use exit::{Exit, Signal, Usage};
-pub use imp::{Sandbox, Tree, open_directory};
-pub use report::{Enforced, Mode, Report};
+pub use imp::{Confined, Sandbox, Temporary, Tree, has_seccomp, landlock, open_directory};
+pub use report::{Enforced, Landlock, Report};
 pub use spec::{Prepared, Process, SpawnError, Spec, Step};

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,58 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use crate::spec::{Prepared, SpawnError, Step};
-use crate::{Child, Process};
+use crate::{
+    Child, ConfineError, Confinement, Landlock, Limit, Mode as Confining, Process, Report, Requirement,
+};
+
+const NEEDS_LINUX: &str = "the sandbox needs Linux with Landlock; only off is possible here";
+
+/// What Landlock can do here: nothing.
+#[must_use]
+pub fn landlock() -> Landlock {
+    Landlock::Missing
+}
+
+/// Whether filters of system calls can be installed: not here.
+#[must_use]
+pub fn has_seccomp() -> bool {
+    false
+}
+
+/// One command's confinement, of which nothing can be applied.
+#[derive(Debug)]
+pub struct Confined {
+    mode: Confining,
+}
+
+impl Confined {
+    /// A private temporary directory: there is none here.
+    pub fn temporary(&self) -> io::Result<Option<Temporary>> {
+        Ok(None)
+    }
+
+    fn report(&self) -> Report {
+        let reason = match self.mode {
+            Confining::Off => return Report::unconfined(),
+            Confining::Workspace | Confining::ReadOnly => NEEDS_LINUX,
+        };
+        Report { mode: self.mode, reason: Some(reason.to_owned()), ..Report::unconfined() }
+    }
+}
+
+/// The temporary directory of one command.
+#[derive(Debug)]
+pub struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
 
 /// Starts children.
 #[derive(Debug, Default)]
@@ -34,6 +85,23 @@ impl Sandbox {
     #[must_use]
     pub fn adopting_orphans() -> Self {
         Self::default()
+    }
+
+    /// Whether memory and processes of a whole tree can be limited: not here.
+    #[must_use]
+    pub fn can_limit_trees(&self) -> bool {
+        false
+    }
+
+    /// Accepts what may be left undone, which is everything here.
+    pub fn confine(&self, confinement: &Confinement) -> Result<Confined, ConfineError> {
+        let mode = confinement.mode;
+        if mode == Confining::ReadOnly
+            || (mode != Confining::Off && confinement.requirement == Requirement::Required)
+        {
+            return Err(ConfineError::Unavailable { mode, why: NEEDS_LINUX.to_owned() });
+        }
+        Ok(Confined { mode })
     }
 
     /// Starts the child in a session of its own.
@@ -76,14 +144,14 @@ impl Sandbox {
             let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
             drop(notify);
         });
-        Ok(Child::new(pid, ended.into(), Tree { shell: pid }))
+        let report = prepared.confined.as_ref().map_or_else(Report::unconfined, Confined::report);
+        Ok(Child::new(pid, ended.into(), Tree { shell: pid }, report))
     }
 }
 
 /// The standard library does not say which step failed: the directory is the only one we can look at again.
 fn refused_step(prepared: &Prepared) -> Step {
-    let path = format!("/dev/fd/{}", prepared.cwd.as_raw_fd());
-    match rustix::fs::access(path, rustix::fs::Access::EXEC_OK) {
+    match rustix::fs::access(prepared.cwd_path.as_c_str(), rustix::fs::Access::EXEC_OK) {
         Ok(()) => Step::Exec,
         Err(_) => Step::Cwd,
     }
@@ -117,6 +185,18 @@ impl Tree {
     #[must_use]
     pub fn method(&self) -> &'static str {
         "kinship"
+    }
+
+    /// None, because none is held for all of them together here.
+    #[must_use]
+    pub fn limits_reached(&self) -> Vec<Limit> {
+        vec![]
+    }
+
+    /// Nothing, because nothing is put back here.
+    #[must_use]
+    pub fn restore(&self) -> Vec<PathBuf> {
+        vec![]
     }
 
     /// Whether nothing is alive.

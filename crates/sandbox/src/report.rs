@@ -1,5 +1,9 @@
 //! What was really enforced for one command, said in every result.
 
+use std::fmt;
+
+use crate::Mode;
+
 /// How far the kernel holds a command, area by area.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
@@ -9,7 +13,7 @@ pub struct Report {
     pub filesystem: Enforced,
     /// Sockets.
     pub network: Enforced,
-    /// Signals to other processes.
+    /// Signals to other processes, and looking into them.
     pub signals: Enforced,
     /// Memory, processes, time.
     pub limits: Enforced,
@@ -17,18 +21,49 @@ pub struct Report {
     pub reason: Option<String>,
 }
 
-/// Which confinement was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// None.
-    Off,
-}
-
 /// Whether an area is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Enforced {
     /// Not at all.
     None,
+    /// With gaps; [`Report::reason`] names them.
+    Partial,
+    /// All that was asked for.
+    Full,
+}
+
+/// What Landlock can do on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Landlock {
+    /// It works, with this version of its interface.
+    Abi(u32),
+    /// It is built in, but not among the security modules that were chosen at boot.
+    Disabled,
+    /// The kernel does not know it.
+    Missing,
+}
+
+impl Landlock {
+    /// The version, 0 where there is none.
+    #[must_use]
+    pub fn abi(self) -> u32 {
+        match self {
+            Self::Abi(abi) => abi,
+            Self::Disabled | Self::Missing => 0,
+        }
+    }
+
+    /// What is wrong and what to do, where it cannot be used.
+    #[must_use]
+    pub fn problem(self) -> Option<&'static str> {
+        match self {
+            Self::Abi(_) => None,
+            Self::Disabled => Some(
+                "Landlock is built into this kernel but disabled; add landlock to the lsm= list on the kernel's command line",
+            ),
+            Self::Missing => Some("there is no Landlock here; it needs Linux 5.13 or newer, built with it"),
+        }
+    }
 }
 
 impl Report {
@@ -41,7 +76,23 @@ impl Report {
             network: Enforced::None,
             signals: Enforced::None,
             limits: Enforced::None,
-            reason: Some("this version does not confine commands yet".to_owned()),
+            reason: Some("the sandbox is off".to_owned()),
         }
+    }
+
+    /// Whether every area is held as the mode promises.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        [self.filesystem, self.network, self.signals, self.limits].iter().all(|area| *area == Enforced::Full)
+    }
+}
+
+impl fmt::Display for Enforced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Partial => "partial",
+            Self::Full => "full",
+        })
     }
 }

@@ -7,6 +7,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use crate::{ConfineError, Confined};
+
 /// Everything one child gets. Nothing is inherited beyond it but the umask, the limits and the credentials.
 #[derive(Debug)]
 pub struct Spec {
@@ -18,10 +20,14 @@ pub struct Spec {
     pub env: Vec<(OsString, OsString)>,
     /// Its working directory, open, so that a path swapped after it was checked changes nothing.
     pub cwd: OwnedFd,
+    /// Where that is, for a child with a file tree of its own.
+    pub cwd_path: PathBuf,
     /// Its standard output.
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
+    /// What it is held to; none if it may do what the caller may.
+    pub confined: Option<Confined>,
 }
 
 impl Spec {
@@ -38,7 +44,9 @@ impl Spec {
                 c_string(entry, "an environment variable")
             })
             .collect::<Result<_, _>>()?;
-        Ok(Prepared { program, args, env, cwd: self.cwd, stdout: self.stdout, stderr: self.stderr })
+        let cwd_path = c_string(self.cwd_path.into_os_string(), "the working directory's path")?;
+        let Self { cwd, stdout, stderr, confined, .. } = self;
+        Ok(Prepared { program, args, env, cwd, cwd_path, stdout, stderr, confined })
     }
 }
 
@@ -49,8 +57,10 @@ pub struct Prepared {
     pub(crate) args: Vec<CString>,
     pub(crate) env: Vec<CString>,
     pub(crate) cwd: OwnedFd,
+    pub(crate) cwd_path: CString,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
+    pub(crate) confined: Option<Confined>,
 }
 
 /// A living process of a command.
@@ -71,6 +81,9 @@ pub enum SpawnError {
         /// Which string.
         what: &'static str,
     },
+    /// It cannot be confined as it must be.
+    #[error(transparent)]
+    Confine(#[from] ConfineError),
     /// The kernel refused one step of the start.
     #[error("cannot {step}")]
     Refused {
@@ -101,8 +114,20 @@ pub enum Step {
     Mark,
     /// Putting standard input, output and error in place.
     Streams,
+    /// Joining control groups, and setting limits.
+    Limits,
+    /// Settling in namespaces of its own.
+    Namespaces,
+    /// Arranging a file tree of its own.
+    Mounts,
     /// Entering the working directory.
     Cwd,
+    /// Giving up capabilities.
+    Privileges,
+    /// Applying the Landlock rules.
+    Landlock,
+    /// Installing the filter of system calls.
+    Filter,
     /// Becoming the program.
     Exec,
 }
@@ -115,6 +140,12 @@ impl fmt::Display for Step {
             Self::Session => "start a session",
             Self::Mark => "mark the process",
             Self::Streams => "connect standard input and output",
+            Self::Limits => "set the limits",
+            Self::Namespaces => "set up namespaces",
+            Self::Mounts => "arrange the file tree of the sandbox",
+            Self::Privileges => "give up privileges",
+            Self::Landlock => "apply the Landlock rules",
+            Self::Filter => "install the filter of system calls",
             Self::Cwd => "enter the working directory",
             Self::Exec => "execute the program",
         })

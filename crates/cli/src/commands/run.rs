@@ -1,5 +1,6 @@
 //! `bashtion run`
 
+mod confining;
 mod interrupt;
 mod settings;
 
@@ -17,6 +18,7 @@ use rustix::process::{Resource, getrlimit};
 use crate::error::CliError;
 use crate::ui::{self, Face, Format};
 use crate::{config, exit_code};
+use confining::{Limit, parse_limit};
 use interrupt::Interrupts;
 use settings::{Patience, Settings, parse_env, parse_timeout};
 
@@ -73,6 +75,28 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     leftovers: Leftovers,
 
+    /// How tightly the kernel holds it: off, workspace or read-only.
+    ///
+    /// workspace: it can change the working directory's project, $TMPDIR and package caches, and read all but secrets
+    /// such as ~/.ssh. read-only: it can change nothing but $TMPDIR. Named here, it is required: where the kernel
+    /// cannot do it, nothing is run. [default: workspace, as far as the kernel can]
+    #[arg(long, value_name = "MODE", value_enum)]
+    sandbox: Option<SandboxMode>,
+
+    /// Whether it may talk to other machines. [default: off, unless the sandbox is off]
+    #[arg(long, value_name = "WHETHER", value_enum)]
+    network: Option<Network>,
+
+    /// One more file or directory that it can change. Can be repeated.
+    #[arg(long, value_name = "DIR", action = ArgAction::Append)]
+    writable: Vec<PathBuf>,
+
+    /// Limit what it uses: memory=2G, processes=100, cpu=30s, open-files=256, file-size=100M. Can be repeated.
+    ///
+    /// Memory and processes count for all its processes together where control groups can be made, the others for each.
+    #[arg(long, value_name = "WHAT=N", action = ArgAction::Append, value_parser = parse_limit)]
+    limit: Vec<Limit>,
+
     /// Print one result object as JSON when the command has ended.
     #[arg(long, conflicts_with = "stream")]
     json: bool,
@@ -87,6 +111,19 @@ enum Mode {
     #[default]
     Default,
     Slow,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SandboxMode {
+    Off,
+    Workspace,
+    ReadOnly,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Network {
+    On,
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]

@@ -32,6 +32,7 @@ async fn only_the_allow_list_and_the_non_interactive_variables() {
     for own in ["PWD", "SHLVL", "_"] {
         seen.remove(own);
     }
+    assert!(seen.remove("TMPDIR").is_some_and(|path| path.starts_with("/tmp/bashtion-")));
     insta::assert_debug_snapshot!(seen, @r#"
     {
         "AI_AGENT": "bashtion",

@@ -8,27 +8,28 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, mkdirat, openat, unlinkat};
 
-use super::processes;
+use super::hierarchies::Hierarchies;
 
 /// Makes control groups, and keeps empty ones for the next command: making one costs as much as a pipe does.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups {
-    own: OnceLock<Option<PathBuf>>,
+    hierarchies: OnceLock<Hierarchies>,
     idle: Mutex<Vec<Cgroup>>,
     /// Whether a privileged command can leave no limit in a group for the next one: no controller is on.
     reusable: OnceLock<bool>,
     tidied: OnceLock<()>,
+    limiting: OnceLock<bool>,
 }
 
 const MOST_IDLE: usize = 16;
-const PREFIX: &str = "bashtion-";
+pub(super) const PREFIX: &str = "bashtion-";
 
 impl Cgroups {
     /// One for a command, or none where this host lets us make none that can be killed as a whole.
     pub(super) fn lease(self: &Arc<Self>) -> Option<Lease> {
-        let own = self.own.get_or_init(own_directory).as_ref()?;
+        let own = self.hierarchies().unified.as_ref()?;
         let cgroup = self.reuse(own).or_else(|| Cgroup::create(own))?;
         Some(Lease { cgroup: Some(cgroup), home: Arc::clone(self) })
     }
@@ -46,11 +47,12 @@ impl Cgroups {
     pub(super) fn remove_those_of_dead_hosts(&self) {
         /// It takes time that a short command notices, so most hosts leave it to another.
         const ONE_IN: u32 = 16;
-        let Some(Some(own)) = self.own.get().filter(|_| std::process::id().is_multiple_of(ONE_IN)) else {
+        let Some(own) = self.hierarchies.get().filter(|_| std::process::id().is_multiple_of(ONE_IN)) else {
             return;
         };
         self.tidied.get_or_init(|| {
-            for entry in fs::read_dir(own).into_iter().flatten().flatten() {
+            let directories = [&own.unified, &own.memory, &own.pids].into_iter().flatten();
+            for entry in directories.filter_map(|own| fs::read_dir(own).ok()).flatten().flatten() {
                 let name = entry.file_name();
                 let host =
                     name.to_str().and_then(|n| n.strip_prefix(PREFIX)).and_then(|n| n.split('-').next());
@@ -59,6 +61,20 @@ impl Cgroups {
                 }
             }
         });
+    }
+
+    /// Whether groups that limit can be made: where version 2 has its controllers, or version 1 lets us in.
+    pub(super) fn can_limit(&self) -> bool {
+        *self.limiting.get_or_init(|| {
+            let own = self.hierarchies();
+            let mine = |path: &PathBuf| access(path, Access::WRITE_OK).is_ok();
+            let unified = || own.unified.as_ref().is_some_and(|own| mine(own) && has_controllers(own));
+            (own.memory.as_ref().is_some_and(mine) && own.pids.as_ref().is_some_and(mine)) || unified()
+        })
+    }
+
+    pub(super) fn hierarchies(&self) -> &Hierarchies {
+        self.hierarchies.get_or_init(Hierarchies::of_this_process)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Cgroup>> {
@@ -117,6 +133,10 @@ impl Cgroup {
         let events = open("cgroup.events", OFlags::RDONLY)?;
         let kill = open("cgroup.kill", OFlags::WRONLY)?;
         Ok(Self { events, kill, path: path.to_owned(), dir })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
@@ -202,39 +222,12 @@ fn has_no_controllers(own: &Path) -> bool {
     fs::read_to_string(own.join("cgroup.subtree_control")).is_ok_and(|list| list.trim().is_empty())
 }
 
-/// The directory of the group that we are in.
-fn own_directory() -> Option<PathBuf> {
-    let own = processes::read("/proc/self/cgroup").ok()?;
-    let own = own.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let mounts = processes::read("/proc/self/mountinfo").ok()?;
-    mounts.lines().find_map(|line| within_mount(line, own))
-}
-
-/// Where `own`, a path inside the hierarchy, is found if this line of mountinfo is its mount.
-fn within_mount(line: &str, own: &str) -> Option<PathBuf> {
-    let (mount, filesystem) = line.split_once(" - ")?;
-    if filesystem.split(' ').next() != Some("cgroup2") {
-        return None;
-    }
-    let mut fields = mount.split(' ').skip(3);
-    let (root, point) = (fields.next()?, fields.next()?);
-    let inside = Path::new(own).strip_prefix(root).ok()?;
-    Some(Path::new(point).join(inside))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mount_is_found_in_pure_hybrid_and_container_layouts() {
-        let pure = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate";
-        assert_eq!(within_mount(pure, "/user.slice/a"), Some("/sys/fs/cgroup/user.slice/a".into()));
-        let hybrid = "42 32 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
-        assert_eq!(within_mount(hybrid, "/"), Some("/sys/fs/cgroup/unified".into()));
-        let container = "9 8 0:27 /docker/f00 /sys/fs/cgroup ro - cgroup2 cgroup rw";
-        assert_eq!(within_mount(container, "/docker/f00"), Some("/sys/fs/cgroup".into()));
-        assert_eq!(within_mount(container, "/elsewhere"), None);
-        assert_eq!(within_mount("9 8 0:27 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids", "/"), None);
-    }
+/// Whether groups beneath this one have limits for memory and processes; they are switched on where that is possible.
+fn has_controllers(own: &Path) -> bool {
+    let switches = own.join("cgroup.subtree_control");
+    let on = || {
+        let list = fs::read_to_string(&switches).unwrap_or_default();
+        ["memory", "pids"].iter().all(|name| list.split_whitespace().any(|on| on == *name))
+    };
+    on() || (fs::write(&switches, "+memory +pids").is_ok() && on())
 }

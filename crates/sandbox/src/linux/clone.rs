@@ -18,19 +18,23 @@ use super::exec::{Failure, Image, become_program};
 /// The outcome of making the process, and what the child said before it gave up, if it did.
 pub(super) type Started = (io::Result<(Pid, OwnedFd)>, Option<Failure>);
 
-/// Starts a child with `image`, in `cgroup` if one is given, and returns when it has become the program.
+/// Starts a child with `image`, in `cgroup` if one is given and in the new namespaces of `flags`, and returns when it
+/// has become the program.
 ///
 /// Where `clone3` is refused, as container filters do with ENOSYS or EPERM, the older `clone` is used;
-/// it cannot place a child in a control group, so with one given the refusal is returned.
-pub(super) fn start(mut image: Image, cgroup: Option<BorrowedFd<'_>>) -> Started {
+/// it cannot place a child in a control group, so with one given the refusal is returned. Nor is it tried for namespaces:
+/// who refuses one refuses the other.
+pub(super) fn start(mut image: Image<'_>, cgroup: Option<BorrowedFd<'_>>, flags: u64) -> Started {
     let born = STACK.with_borrow_mut(|stack| {
         let stack = match stack {
             Some(stack) => stack,
             None => stack.insert(Stack::new()?),
         };
         let _blocked = SignalsBlocked::new();
-        match by_clone3(stack, &raw mut image, cgroup) {
-            Err(error) if cgroup.is_none() && is_refusal(&error) => by_clone(stack, &raw mut image),
+        match by_clone3(stack, (&raw mut image).cast(), cgroup, flags) {
+            Err(error) if cgroup.is_none() && flags == 0 && is_refusal(&error) => {
+                by_clone(stack, (&raw mut image).cast())
+            }
             born => born,
         }
     });
@@ -137,14 +141,19 @@ struct CloneArgs {
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn by_clone3(stack: &Stack, image: *mut Image, cgroup: Option<BorrowedFd<'_>>) -> io::Result<(Pid, OwnedFd)> {
+fn by_clone3(
+    stack: &Stack,
+    image: *mut Image<'static>,
+    cgroup: Option<BorrowedFd<'_>>,
+    flags: u64,
+) -> io::Result<(Pid, OwnedFd)> {
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
     /// Without the cgroup field, for kernels that don't know it.
     const VERSION_1: usize = 64;
 
     let mut pidfd: libc::c_int = -1;
     let mut args = CloneArgs {
-        flags: u64::from(COMMON.cast_unsigned()),
+        flags: u64::from(COMMON.cast_unsigned()) | flags,
         pidfd: (&raw mut pidfd) as u64,
         exit_signal: u64::from(libc::SIGCHLD.cast_unsigned()),
         stack: stack.base as u64,
@@ -167,11 +176,16 @@ fn by_clone3(stack: &Stack, image: *mut Image, cgroup: Option<BorrowedFd<'_>>) -
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn by_clone3(_: &Stack, _: *mut Image, _: Option<BorrowedFd<'_>>) -> io::Result<(Pid, OwnedFd)> {
+fn by_clone3(
+    _: &Stack,
+    _: *mut Image<'static>,
+    _: Option<BorrowedFd<'_>>,
+    _: u64,
+) -> io::Result<(Pid, OwnedFd)> {
     Err(io::Error::from_raw_os_error(libc::ENOSYS))
 }
 
-fn by_clone(stack: &Stack, image: *mut Image) -> io::Result<(Pid, OwnedFd)> {
+fn by_clone(stack: &Stack, image: *mut Image<'static>) -> io::Result<(Pid, OwnedFd)> {
     extern "C" fn enter(image: *mut libc::c_void) -> libc::c_int {
         become_program(image.cast())
     }
@@ -205,8 +219,8 @@ fn own(pid: i32, pidfd: libc::c_int) -> io::Result<(Pid, OwnedFd)> {
 unsafe fn clone3_and_call(
     args: *const CloneArgs,
     size: usize,
-    entry: extern "C" fn(*mut Image) -> !,
-    image: *mut Image,
+    entry: extern "C" fn(*mut Image<'static>) -> !,
+    image: *mut Image<'static>,
 ) -> i64 {
     let result: i64;
     // SAFETY: in the parent this is one system call with the clobbers the kernel documents. The child
@@ -241,8 +255,8 @@ unsafe fn clone3_and_call(
 unsafe fn clone3_and_call(
     args: *const CloneArgs,
     size: usize,
-    entry: extern "C" fn(*mut Image) -> !,
-    image: *mut Image,
+    entry: extern "C" fn(*mut Image<'static>) -> !,
+    image: *mut Image<'static>,
 ) -> i64 {
     let result: i64;
     // SAFETY: in the parent this is one system call. The child continues after it with the same registers

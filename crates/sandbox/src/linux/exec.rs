@@ -6,10 +6,11 @@
 
 use std::os::fd::RawFd;
 
+use super::confine::{Orders, identity_of};
 use crate::spec::Step;
 
 /// All the child needs, made by the parent; and where it leaves word when it cannot go on.
-pub(super) struct Image {
+pub(super) struct Image<'a> {
     pub(super) program: *const libc::c_char,
     pub(super) argv: *const *const libc::c_char,
     pub(super) envp: *const *const libc::c_char,
@@ -18,6 +19,9 @@ pub(super) struct Image {
     pub(super) cwd: RawFd,
     /// A limit that marks the process and all its descendants.
     pub(super) tag: Option<u64>,
+    /// Where that directory is in a mount namespace of its own, and what holds the child.
+    pub(super) cwd_path: *const libc::c_char,
+    pub(super) orders: Option<&'a Orders<'a>>,
     pub(super) failure: Option<Failure>,
 }
 
@@ -28,7 +32,7 @@ pub(super) struct Failure {
 }
 
 /// The child's whole life as our code.
-pub(super) extern "C" fn become_program(image: *mut Image) -> ! {
+pub(super) extern "C" fn become_program(image: *mut Image<'_>) -> ! {
     // SAFETY: the parent passes a valid image and is suspended, so this is the only reference to it.
     let image = unsafe { &mut *image };
     image.failure = Some(try_to(image));
@@ -37,20 +41,33 @@ pub(super) extern "C" fn become_program(image: *mut Image) -> ! {
 }
 
 /// Returns only when a step was refused.
-fn try_to(image: &Image) -> Failure {
-    type Action = fn(&Image) -> bool;
-    let steps: [(Step, Action); 5] = [
+fn try_to(image: &Image<'_>) -> Failure {
+    type Action = fn(&Image<'_>) -> bool;
+    fn held<'a>(image: &Image<'a>, by: impl FnOnce(&'a Orders<'a>) -> bool) -> bool {
+        image.orders.is_none_or(by)
+    }
+    let steps: [(Step, Action); 12] = [
         // A new session has no terminal, so `/dev/tty` does not open and nothing can wait for a password.
         (Step::Session, |_| call(libc::SYS_setsid, [0; 4])),
         (Step::Mark, |image| image.tag.is_none_or(set_tag)),
         (Step::Streams, |image| {
             (0..).zip(image.streams).all(|(target, fd)| call(libc::SYS_dup3, [fd.into(), target, 0, 0]))
         }),
-        (Step::Cwd, |image| call(libc::SYS_fchdir, [image.cwd.into(), 0, 0, 0])),
-        (Step::Exec, |image| {
-            // After the last use of `cwd`, and before the mask opens: a handler must never run here.
+        // While it still has the right to.
+        (Step::Limits, |image| held(image, Orders::join_groups)),
+        (Step::Namespaces, |image| held(image, Orders::settle_in)),
+        (Step::Mounts, |image| held(image, Orders::arrange_mounts)),
+        (Step::Cwd, enter_cwd),
+        (Step::Limits, |image| held(image, Orders::limit)),
+        (Step::Privileges, |image| held(image, Orders::give_up_privileges)),
+        (Step::Landlock, |image| held(image, Orders::apply_ruleset)),
+        (Step::Filter, |image| {
+            // After the last use of a descriptor, and before the mask opens: a handler must never run here.
             close_all_above_stderr();
             reset_signals();
+            held(image, Orders::apply_filter)
+        }),
+        (Step::Exec, |image| {
             call(libc::SYS_execve, [image.program as i64, image.argv as i64, image.envp as i64, 0])
         }),
     ];
@@ -67,6 +84,28 @@ fn try_to(image: &Image) -> Failure {
 fn call(number: libc::c_long, [a, b, c, d]: [i64; 4]) -> bool {
     // SAFETY: each caller passes the arguments that this call takes, with pointers the parent keeps valid.
     unsafe { libc::syscall(number, a, b, c, d) != -1 }
+}
+
+/// By its descriptor; among mounts of its own by its path, for the descriptor leads to the host's, where more is writable.
+fn enter_cwd(image: &Image<'_>) -> bool {
+    if image.orders.is_none_or(|orders| orders.mounts.is_none()) {
+        return call(libc::SYS_fchdir, [image.cwd.into(), 0, 0, 0]);
+    }
+    let here = || {
+        let flags = libc::O_PATH | libc::O_CLOEXEC;
+        // SAFETY: the path is a constant; closed with all others.
+        let fd = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, c".".as_ptr(), flags) };
+        RawFd::try_from(fd).ok().and_then(identity_of)
+    };
+    if !call(libc::SYS_chdir, [image.cwd_path as i64, 0, 0, 0]) {
+        return false;
+    }
+    if here() == identity_of(image.cwd) {
+        return true;
+    }
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() = libc::ESTALE };
+    false
 }
 
 fn set_tag(tag: u64) -> bool {

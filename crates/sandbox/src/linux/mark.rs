@@ -1,6 +1,7 @@
 //! How the descendants of one command are told from all other processes.
 
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::cgroup::{Cgroups, Lease};
@@ -29,6 +30,14 @@ impl Mark {
     pub(super) fn cgroup(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Cgroup(cgroup) => Some(cgroup.fd()),
+            Self::Tag(_) | Self::Kinship => None,
+        }
+    }
+
+    /// Where its control group is.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Cgroup(cgroup) => Some(cgroup.path()),
             Self::Tag(_) | Self::Kinship => None,
         }
     }

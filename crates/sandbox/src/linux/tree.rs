@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+use super::confine::Snapshot;
+use super::limits::TreeLimits;
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
 use super::tag::{self, Tag};
-use crate::Process;
+use crate::{Limit, Process};
 
 /// Every process of one command.
 ///
@@ -23,16 +26,24 @@ pub struct Tree {
     started: Instant,
     mark: Mark,
     orphans: Option<Orphans>,
+    limits: TreeLimits,
+    snapshot: Snapshot,
 }
 
 impl Tree {
-    pub(super) fn new(shell: Pid, mark: Mark, orphans: Option<Orphans>) -> Self {
+    pub(super) fn new(
+        shell: Pid,
+        mark: Mark,
+        orphans: Option<Orphans>,
+        limits: TreeLimits,
+        snapshot: Snapshot,
+    ) -> Self {
         let born = match mark {
             // Membership needs no look at ages.
             Mark::Cgroup(_) => 0,
             Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
         };
-        Self { shell, born, started: Instant::now(), mark, orphans }
+        Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot }
     }
 
     /// How descendants are told apart on this host, for logs and reports.
@@ -43,6 +54,18 @@ impl Tree {
             Mark::Tag(_) => "limit tag",
             Mark::Kinship => "kinship",
         }
+    }
+
+    /// Which limits for all of them together they have run into.
+    #[must_use]
+    pub fn limits_reached(&self) -> Vec<Limit> {
+        self.limits.reached()
+    }
+
+    /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive.
+    #[must_use]
+    pub fn restore(&self) -> Vec<PathBuf> {
+        self.snapshot.restore()
     }
 
     /// Whether nothing is alive. Cheap enough to ask after every command.

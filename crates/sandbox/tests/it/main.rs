@@ -26,8 +26,10 @@ fn spec(command: &str) -> (PipeReader, Spec) {
         args: ["bash", "-c", command].map(OsString::from).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: open_directory(Path::new("/")).unwrap().0,
+        cwd_path: "/".into(),
         stdout: write.try_clone().unwrap().into(),
         stderr: write.into(),
+        confined: None,
     };
     (read, spec)
 }

@@ -10,7 +10,7 @@ use crate::{launch_error, spec};
 fn refused(error: SpawnError) -> (Step, ErrorKind) {
     match error {
         SpawnError::Refused { step, source } => (step, source.kind()),
-        SpawnError::Nul { .. } => panic!("{error}"),
+        SpawnError::Nul { .. } | SpawnError::Confine(_) => panic!("{error}"),
     }
 }
 

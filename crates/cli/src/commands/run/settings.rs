@@ -6,10 +6,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion::{Engine, KeepFile, Leftovers, Mode, Policy, Request, Streams};
+use bashtion::{Engine, KeepFile, Leftovers, Mode, Policy, Request, SandboxSettings, Streams};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::Args;
+use super::{Args, confining};
 use crate::config;
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
@@ -23,6 +23,7 @@ pub(super) struct Settings {
     pub(super) cwd: PathBuf,
     state_dir: Option<PathBuf>,
     policy: Policy,
+    sandbox: SandboxSettings,
 }
 
 /// A timeout as it can be typed.
@@ -34,7 +35,8 @@ pub(super) enum Patience {
 
 impl Settings {
     pub(super) fn engine(&self) -> Engine {
-        let engine = Engine::builder().adopt_orphans().policy(self.policy.clone());
+        let engine =
+            Engine::builder().adopt_orphans().policy(self.policy.clone()).sandbox(self.sandbox.clone());
         match &self.state_dir {
             Some(dir) => engine.state_dir(dir).build(),
             None => engine.build(),
@@ -91,8 +93,9 @@ impl Settings {
             None => request,
         };
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
-        let policy = config::policy(&cwd).map_err(failed)?;
-        Ok(Self { request, cwd, state_dir: state_dir(), policy })
+        let (policy, sandbox) = config::load_for(&cwd).map_err(failed)?;
+        let sandbox = confining::with_flags(sandbox, args)?;
+        Ok(Self { request, cwd, state_dir: state_dir(), policy, sandbox })
     }
 }
 

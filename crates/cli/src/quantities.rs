@@ -1,0 +1,30 @@
+//! Sizes, counts and times as people write them.
+
+use std::time::Duration;
+
+/// Bytes, with K, M, G or T for powers of 1024.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is not a size such as 500M or 2G, of at least one byte");
+    let upper = text.to_ascii_uppercase();
+    let number = upper.trim_end_matches("IB").trim_end_matches('B');
+    let (number, unit) = match number.strip_suffix(['K', 'M', 'G', 'T']) {
+        Some(digits) => {
+            (digits, 1_u64 << (10 * (1 + "KMGT".find(&number[digits.len()..]).ok_or_else(wrong)?)))
+        }
+        None => (number, 1),
+    };
+    let value = number.trim().parse::<u64>().ok().and_then(|value| value.checked_mul(unit));
+    value.filter(|value| *value > 0).ok_or_else(wrong)
+}
+
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    let value = text.parse::<u64>().ok().filter(|value| *value > 0);
+    value.ok_or_else(|| format!("{text:?} is not a number of at least 1"))
+}
+
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
+    let time = seconds.or_else(|| humantime::parse_duration(text).ok());
+    time.filter(|time| time.as_secs() > 0)
+        .ok_or_else(|| format!("{text:?} is not a time of at least a second, such as 30s or 5m"))
+}

@@ -1,0 +1,194 @@
+//! From what was asked for, and who calls, to exactly what a command may touch.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
+
+use crate::admit::Job;
+use crate::places::Places;
+
+/// How commands are confined.
+///
+/// ```
+/// use bashtion::{Engine, Request, SandboxMode, SandboxSettings, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let settings = SandboxSettings { mode: SandboxMode::ReadOnly, ..SandboxSettings::default() };
+/// let engine = Engine::builder().sandbox(settings).build();
+/// let dir = tempfile::tempdir().unwrap();
+/// let outcome = engine.run(Request::new("touch file"), &ToolContext::from_host(dir.path())).await?;
+/// assert!(!outcome.success() && !dir.path().join("file").exists());
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SandboxSettings {
+    /// How tightly.
+    pub mode: Mode,
+    /// Whether they may talk to other machines.
+    pub network: Network,
+    /// More that they may write, beside the workspace.
+    pub writable: Vec<PathBuf>,
+    /// More that they may not read, beside the list that is built in. `~` is the caller's home.
+    pub secrets: Vec<PathBuf>,
+    /// Of the secrets, what they may read after all.
+    pub readable: Vec<PathBuf>,
+    /// How much they may use; what is none has the default of the mode.
+    pub limits: ResourceLimits,
+    /// Whether namespaces may be used.
+    pub namespaces: Namespaces,
+    /// What to do on a host that cannot hold them.
+    pub requirement: Requirement,
+}
+
+/// A confinement, and what its user should know about it.
+#[derive(Debug)]
+pub(crate) struct Confining {
+    pub(crate) confinement: Confinement,
+    pub(crate) notes: Vec<String>,
+    /// Whether `TMPDIR` is to name its private directory.
+    pub(crate) sets_temporary: bool,
+}
+
+/// What a confined command may use if nobody says otherwise, on hosts where a whole tree can be limited.
+///
+/// ```
+/// let usual = bashtion::usual_limits();
+/// assert_eq!((usual.processes, usual.cpu), (Some(4096), None));
+/// ```
+#[must_use]
+pub fn usual_limits() -> ResourceLimits {
+    /// More at once than any sane build needs.
+    const MOST_PROCESSES: u64 = 4096;
+    ResourceLimits { memory: most_memory(), processes: Some(MOST_PROCESSES), ..ResourceLimits::default() }
+}
+
+impl Confining {
+    /// None where nothing is to be held.
+    pub(crate) fn new(
+        job: &Job,
+        settings: &SandboxSettings,
+        sandbox: &Sandbox,
+        places: &Places,
+    ) -> Option<Self> {
+        if settings.mode == Mode::Off && settings.limits.is_empty() {
+            return None;
+        }
+        let home = job.home.as_deref();
+        let mut notes = vec![];
+        let mut writable = vec![];
+        let mut workspaces = vec![];
+        let existing = places.existing(home, settings);
+        if settings.mode == Mode::Workspace {
+            for root in [&job.cwd].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok()) {
+                match too_wide(&root, home) {
+                    None => workspaces.push(root),
+                    Some(why) => notes.push(format!(
+                        "{} is not writable because {why}; use a project directory, or name what may be written with --writable",
+                        root.display()
+                    )),
+                }
+            }
+            let named = settings.writable.iter().map(|path| expand(path, home));
+            workspaces.extend(named.filter_map(|path| job.cwd.join(path).canonicalize().ok()));
+            workspaces = outermost(workspaces);
+            writable.clone_from(&workspaces);
+            writable.extend(existing.caches.iter().cloned());
+            notes.dedup();
+        }
+        let mut limits = settings.limits;
+        if settings.mode != Mode::Off && sandbox.can_limit_trees() {
+            let usual = usual_limits();
+            limits.memory = limits.memory.or(usual.memory);
+            limits.processes = limits.processes.or(usual.processes);
+        }
+        let confinement = Confinement {
+            mode: settings.mode,
+            network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
+            writable,
+            workspaces,
+            secrets: existing.secrets.clone(),
+            temporary: job.temporary.clone(),
+            limits,
+            namespaces: settings.namespaces,
+            requirement: settings.requirement,
+        };
+        Some(Self { confinement, notes, sets_temporary: job.tells_temporary })
+    }
+}
+
+/// Why a directory cannot be a workspace: writing there would be writing where other programs look for what to run.
+fn too_wide(root: &Path, home: Option<&Path>) -> Option<&'static str> {
+    const SYSTEM: [&str; 12] = [
+        "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run",
+        "/var/run",
+    ];
+    const EXACTLY: [&str; 6] = ["/var", "/home", "/opt", "/srv", "/mnt", "/media"];
+    if root == Path::new("/") {
+        return Some("it is the root of the file system");
+    }
+    if home.is_some_and(|home| home.starts_with(root)) {
+        return Some("it is the home directory, or contains it");
+    }
+    let is_system = SYSTEM.iter().any(|directory| root.starts_with(directory));
+    let is_shared_memory = root.starts_with("/dev/shm") && root != Path::new("/dev/shm");
+    if (is_system && !is_shared_memory) || EXACTLY.iter().any(|directory| root == Path::new(directory)) {
+        return Some("it belongs to the system");
+    }
+    None
+}
+
+/// Without those that lie in another.
+fn outermost(mut roots: Vec<PathBuf>) -> Vec<PathBuf> {
+    roots.sort();
+    roots.dedup();
+    let all = roots.clone();
+    roots.retain(|root| !all.iter().any(|other| other != root && root.starts_with(other)));
+    roots
+}
+
+/// `~/x` is `x` in the caller's home.
+pub(crate) fn expand(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        (Ok(_) | Err(_), _) => path.to_owned(),
+    }
+}
+
+/// Three quarters of what this machine has, so that it stays usable.
+fn most_memory() -> Option<u64> {
+    static MOST: OnceLock<Option<u64>> = OnceLock::new();
+    *MOST.get_or_init(three_quarters)
+}
+
+fn three_quarters() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = total.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib / 4 * 3 * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_a_workspace() {
+        let home = Some(Path::new("/home/dev"));
+        for wide in
+            ["/", "/home", "/home/dev", "/etc", "/etc/nginx", "/usr/local", "/var", "/dev/shm", "/proc"]
+        {
+            assert!(too_wide(Path::new(wide), home).is_some(), "{wide}");
+        }
+        for narrow in
+            ["/home/dev/project", "/home/other/x", "/tmp", "/srv/app", "/var/tmp/x", "/dev/shm/x", "/w"]
+        {
+            assert_eq!(too_wide(Path::new(narrow), home), None, "{narrow}");
+        }
+    }
+
+    #[test]
+    fn a_root_inside_another_is_the_same_root() {
+        let roots = ["/w/a/b", "/w/a", "/w/ab", "/w/a"].map(PathBuf::from).to_vec();
+        assert_eq!(outermost(roots), ["/w/a", "/w/ab"].map(PathBuf::from));
+    }
+}

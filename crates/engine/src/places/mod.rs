@@ -1,0 +1,145 @@
+//! Which secrets and caches there are on this host.
+
+mod lists;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::SandboxSettings;
+use crate::confine::expand;
+use lists::{CACHES, SECRETS, SYSTEM_SECRETS};
+
+/// Remembers what was found, for as long as nothing was added or removed beside it: looking for a hundred files before
+/// every command would cost a tenth of it.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    found: Mutex<Option<(Key, Arc<Existing>)>>,
+}
+
+/// What exists, where it really is.
+#[derive(Debug, Default)]
+pub(crate) struct Existing {
+    pub(crate) secrets: Vec<PathBuf>,
+    pub(crate) caches: Vec<PathBuf>,
+    watched: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// What decides where to look.
+#[derive(Debug, PartialEq, Eq)]
+struct Key {
+    home: Option<PathBuf>,
+    secrets: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
+}
+
+/// Changes when something is added to a directory or taken out.
+type Stamp = (u64, u64, i64, i64);
+
+impl Places {
+    pub(crate) fn existing(&self, home: Option<&Path>, settings: &SandboxSettings) -> Arc<Existing> {
+        let key = Key {
+            home: home.map(Path::to_owned),
+            secrets: settings.secrets.clone(),
+            readable: settings.readable.clone(),
+        };
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        match found.as_ref() {
+            Some((known, existing)) if *known == key && existing.is_current() => Arc::clone(existing),
+            Some(_) | None => {
+                let existing = Arc::new(Existing::look(&key));
+                *found = Some((key, Arc::clone(&existing)));
+                existing
+            }
+        }
+    }
+}
+
+impl Existing {
+    fn look(key: &Key) -> Self {
+        let home = key.home.as_deref();
+        let in_home = |names: &[&str]| -> Vec<PathBuf> {
+            home.into_iter().flat_map(|home| names.iter().map(move |name| home.join(name))).collect()
+        };
+        let expanded =
+            |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(|path| expand(path, home)).collect() };
+        let caches = in_home(CACHES);
+        let mut secrets = in_home(SECRETS);
+        secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from));
+        secrets.extend(expanded(&key.secrets));
+
+        // First, so that what is added meanwhile is found out next time.
+        let mut watched: Vec<PathBuf> =
+            secrets.iter().chain(&caches).filter_map(|path| nearest_directory(path)).collect();
+        watched.sort();
+        watched.dedup();
+        let watched =
+            watched.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp)).collect();
+
+        let readable = expanded(&key.readable);
+        let readable: Vec<PathBuf> = readable
+            .iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .chain(readable.iter().cloned())
+            .collect();
+        // A link is found by its name and kept by where it leads.
+        let real = |paths: Vec<PathBuf>| -> Vec<PathBuf> {
+            let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+            real.sort();
+            real.dedup();
+            real
+        };
+        let mut secrets = real(secrets);
+        secrets.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
+        Self { secrets, caches: real(caches), watched }
+    }
+
+    fn is_current(&self) -> bool {
+        self.watched.iter().all(|(path, seen)| stamp(path) == *seen)
+    }
+}
+
+/// The directory where it would have to be added, or another directory that leads to it.
+fn nearest_directory(path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|directory| directory.is_dir()).map(Path::to_owned)
+}
+
+fn stamp(directory: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(directory).ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_appears_is_found() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let places = Places::default();
+        let settings = SandboxSettings::default();
+        let secrets = || places.existing(Some(&home), &settings).secrets.clone();
+        assert!(!secrets().iter().any(|path| path.starts_with(&home)));
+        fs::create_dir_all(home.join(".config/gh")).unwrap();
+        assert!(secrets().contains(&home.join(".config/gh")));
+        fs::create_dir(home.join(".config/gcloud")).unwrap();
+        assert!(secrets().contains(&home.join(".config/gcloud")));
+    }
+
+    #[test]
+    fn a_secret_may_be_named_readable_and_another_named_secret() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        fs::create_dir(home.join(".aws")).unwrap();
+        fs::write(home.join("mine"), "").unwrap();
+        let settings = SandboxSettings {
+            readable: vec!["~/.aws".into()],
+            secrets: vec!["~/mine".into()],
+            ..SandboxSettings::default()
+        };
+        let secrets = Places::default().existing(Some(&home), &settings).secrets.clone();
+        assert!(secrets.contains(&home.join("mine")) && !secrets.contains(&home.join(".aws")));
+    }
+}

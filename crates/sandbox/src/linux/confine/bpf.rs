@@ -1,0 +1,238 @@
+//! From a table of rules to a filter program.
+//!
+//! A tree, because the kernel tries every call on it when it is installed, and a list of eighty comparisons costs
+//! a tenth of starting a shell.
+
+use libc::sock_filter;
+
+/// What happens to one system call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    pub(super) call: libc::c_long,
+    pub(super) when: When,
+    /// What the caller is told.
+    pub(super) errno: i32,
+}
+
+/// Which uses of the call are refused.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum When {
+    Always,
+    /// Those where any of these holds.
+    Any(&'static [Test]),
+    /// Those where not all tests of any of these lists hold.
+    Unless(&'static [&'static [Test]]),
+}
+
+/// A look at the lower half of one argument, which is all that the kernel takes of an `int`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Test {
+    /// `argument & mask == value`
+    Equal { argument: u32, mask: u32, value: u32 },
+    /// `argument & mask != 0`
+    Has { argument: u32, mask: u32 },
+    /// `argument != 0`
+    NotZero { argument: u32 },
+}
+
+const ALLOW: sock_filter = ret(libc::SECCOMP_RET_ALLOW);
+const KILL: sock_filter = ret(libc::SECCOMP_RET_KILL_PROCESS);
+
+/// Offsets in the kernel's `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const ARGUMENTS: u32 = 16;
+
+#[cfg(target_arch = "x86_64")]
+const NATIVE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const NATIVE: u32 = 0xc000_00b7;
+
+/// Calls of the x32 ABI, which no program needs and which no table names.
+const X32_BIT: u32 = 0x4000_0000;
+
+/// The last call that the tables were written for: newer ones may do anything, and programs cope without them.
+const LAST_KNOWN: u32 = 469;
+
+/// The program. Each call may have one rule.
+pub(super) fn compile(mut rules: Vec<Rule>) -> Vec<sock_filter> {
+    rules.sort_by_key(|rule| rule.call);
+    debug_assert!(rules.windows(2).all(|pair| pair[0].call != pair[1].call), "one rule for each call");
+    let mut program = vec![
+        load(ARCHITECTURE),
+        jump(libc::BPF_JEQ, NATIVE, 1, 0),
+        KILL,
+        load(NUMBER),
+        jump(libc::BPF_JGT, LAST_KNOWN, 0, 3),
+        jump(libc::BPF_JGE, X32_BIT, 0, 1),
+        KILL,
+        refuse(libc::ENOSYS),
+    ];
+    program.extend(tree(&ranges(&rules)));
+    program
+}
+
+/// Calls with numbers in a row that get the same answer.
+struct Range {
+    first: u32,
+    last: u32,
+    rule: Rule,
+}
+
+fn ranges(rules: &[Rule]) -> Vec<Range> {
+    let mut ranges: Vec<Range> = vec![];
+    for rule in rules {
+        let plain = |rule: &Rule| matches!(rule.when, When::Always);
+        match ranges.last_mut() {
+            Some(range)
+                if range.last + 1 == number(rule)
+                    && plain(&range.rule)
+                    && plain(rule)
+                    && range.rule.errno == rule.errno =>
+            {
+                range.last += 1;
+            }
+            _ => ranges.push(Range { first: number(rule), last: number(rule), rule: *rule }),
+        }
+    }
+    ranges
+}
+
+/// Few enough that a list is as fast as a tree, and shorter.
+const SHORT_LIST: usize = 8;
+
+fn tree(ranges: &[Range]) -> Vec<sock_filter> {
+    if ranges.len() <= SHORT_LIST {
+        return list(ranges);
+    }
+    let (left, right) = ranges.split_at(ranges.len() / 2);
+    let (low, high) = (tree(left), tree(right));
+    let over_low = u32::try_from(low.len()).expect("a filter has some hundred steps");
+    let mut code = vec![jump(libc::BPF_JGE, right[0].first, 0, 1), go(over_low)];
+    code.extend(low);
+    code.extend(high);
+    code
+}
+
+/// First the comparisons, then "allowed", then what the comparisons lead to; the same answer only once.
+fn list(ranges: &[Range]) -> Vec<sock_filter> {
+    let steps: usize = ranges.iter().map(|range| if range.first == range.last { 1 } else { 2 }).sum();
+    let mut bodies: Vec<sock_filter> = vec![];
+    let mut answers: Vec<(i32, usize)> = vec![];
+    let mut code = vec![];
+    for Range { first, last, rule } in ranges {
+        let known =
+            answers.iter().find(|(errno, _)| matches!(rule.when, When::Always) && *errno == rule.errno);
+        let at = known.map_or(bodies.len(), |(_, at)| *at);
+        if known.is_none() {
+            bodies.extend(body(rule));
+            if matches!(rule.when, When::Always) {
+                answers.push((rule.errno, at));
+            }
+        }
+        if first != last {
+            code.push(jump(libc::BPF_JGE, *first, 0, 1));
+        }
+        let distance = u8::try_from(steps - code.len() + at).expect("a list is short");
+        code.push(if first == last {
+            jump(libc::BPF_JEQ, *first, distance, 0)
+        } else {
+            jump(libc::BPF_JGT, *last, 0, distance)
+        });
+    }
+    code.push(ALLOW);
+    code.extend(bodies);
+    code
+}
+
+/// Ends with an answer on every path.
+fn body(rule: &Rule) -> Vec<sock_filter> {
+    let refused = refuse(rule.errno);
+    match rule.when {
+        When::Always => vec![refused],
+        When::Any(tests) => {
+            let mut code = vec![];
+            for test in tests {
+                // Fits: the answer is next. Otherwise it is skipped.
+                code.extend(look(*test, 1));
+                code.push(refused);
+            }
+            code.push(ALLOW);
+            code
+        }
+        When::Unless(lists) => {
+            let mut code = vec![];
+            for tests in lists {
+                let mut list = vec![ALLOW];
+                for test in tests.iter().rev() {
+                    let mut longer = look(*test, length(&list));
+                    longer.extend(list);
+                    list = longer;
+                }
+                code.extend(list);
+            }
+            code.push(refused);
+            code
+        }
+    }
+}
+
+/// Goes on with the next step if the test holds, else skips that many.
+fn look(test: Test, otherwise: u8) -> Vec<sock_filter> {
+    match test {
+        Test::Equal { argument, mask: u32::MAX, value } => {
+            vec![load(low_half(argument)), jump(libc::BPF_JEQ, value, 0, otherwise)]
+        }
+        Test::Equal { argument, mask, value } => {
+            vec![load(low_half(argument)), and(mask), jump(libc::BPF_JEQ, value, 0, otherwise)]
+        }
+        Test::Has { argument, mask } => {
+            vec![load(low_half(argument)), jump(libc::BPF_JSET, mask, 0, otherwise)]
+        }
+        Test::NotZero { argument } => {
+            vec![load(low_half(argument)), jump(libc::BPF_JSET, u32::MAX, 0, otherwise)]
+        }
+    }
+}
+
+/// Where an argument's lower half is: both architectures are little-endian.
+fn low_half(argument: u32) -> u32 {
+    ARGUMENTS + 8 * argument
+}
+
+fn number(rule: &Rule) -> u32 {
+    u32::try_from(rule.call).expect("the kernel's numbers are small")
+}
+
+fn length(code: &[sock_filter]) -> u8 {
+    u8::try_from(code.len()).expect("one call's rule is short")
+}
+
+const fn load(offset: u32) -> sock_filter {
+    step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, 0, 0)
+}
+
+const fn and(mask: u32) -> sock_filter {
+    step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, mask, 0, 0)
+}
+
+const fn jump(kind: u32, value: u32, if_true: u8, if_false: u8) -> sock_filter {
+    step(libc::BPF_JMP | kind | libc::BPF_K, value, if_true, if_false)
+}
+
+const fn go(steps: u32) -> sock_filter {
+    step(libc::BPF_JMP | libc::BPF_JA, steps, 0, 0)
+}
+
+const fn ret(action: u32) -> sock_filter {
+    step(libc::BPF_RET | libc::BPF_K, action, 0, 0)
+}
+
+const fn refuse(errno: i32) -> sock_filter {
+    ret(libc::SECCOMP_RET_ERRNO | errno.cast_unsigned())
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the kernel's codes have 16 bits")]
+const fn step(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter { code: code as u16, jt, jf, k }
+}

@@ -1,0 +1,261 @@
+//! The system calls that a confined command may not make, each with its reason.
+//!
+//! Landlock holds paths, TCP and signals. What stands here it cannot see, or sees only on newer kernels.
+
+use libc::{EACCES, ENOSYS, EPERM};
+
+use super::bpf::{Rule, Test, When, compile};
+use crate::{Mode, Network};
+
+/// What decides which tables apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Needs {
+    pub(super) mode: Mode,
+    pub(super) network: Network,
+    /// Whether it has a network of its own, so that sockets lead nowhere outside.
+    pub(super) own_network: bool,
+    /// Whether System V objects and message queues are its own.
+    pub(super) own_ipc: bool,
+}
+
+/// The filter for a command.
+pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
+    let mut rules = [KERNEL, OTHER_PROCESSES, NEW_PRIVILEGES, UNIX_SOCKETS].concat();
+    let internet = needs.network == Network::On || needs.own_network;
+    rules.extend(if internet { INTERNET_ONLY } else { NO_SOCKETS });
+    if !needs.own_ipc {
+        rules.extend(SHARED_OBJECTS);
+    }
+    if needs.mode == Mode::ReadOnly {
+        rules.extend(METADATA);
+        rules.extend(OLD_METADATA);
+        rules.push(rule(
+            libc::SYS_ioctl,
+            When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE, SET_FLAGS, SET_ATTRIBUTES]),
+        ));
+    } else {
+        rules.push(rule(libc::SYS_ioctl, When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE])));
+    }
+    compile(rules)
+}
+
+const fn rule(call: libc::c_long, when: When) -> Rule {
+    Rule { call, when, errno: EPERM }
+}
+
+const fn never(call: libc::c_long) -> Rule {
+    rule(call, When::Always)
+}
+
+/// As if the kernel were older: programs have another way then.
+const fn unknown(call: libc::c_long) -> Rule {
+    Rule { call, when: When::Always, errno: ENOSYS }
+}
+
+const fn equal(argument: u32, value: i32) -> Test {
+    Test::Equal { argument, mask: u32::MAX, value: value.cast_unsigned() }
+}
+
+// Newer than the libc crate.
+const SETXATTRAT: libc::c_long = 463;
+const REMOVEXATTRAT: libc::c_long = 466;
+const OPEN_TREE_ATTR: libc::c_long = 467;
+const FILE_SETATTR: libc::c_long = 469;
+const MOUNT_SETATTR: libc::c_long = 442;
+const FCHMODAT2: libc::c_long = 452;
+
+/// The kernel's own affairs. Most need a capability as well, which is gone; a kernel bug may not ask for one.
+const KERNEL: &[Rule] = &[
+    // Requests that no filter sees. Told to be missing, so that programs use ordinary calls.
+    unknown(libc::SYS_io_uring_setup),
+    unknown(libc::SYS_io_uring_enter),
+    unknown(libc::SYS_io_uring_register),
+    // Programs inside the kernel, and its counters.
+    never(libc::SYS_bpf),
+    never(libc::SYS_perf_event_open),
+    // A fault handler in user space makes kernel races easy to win.
+    never(libc::SYS_userfaultfd),
+    // Keys of the user's session are shared with every other program of the user.
+    never(libc::SYS_keyctl),
+    never(libc::SYS_add_key),
+    never(libc::SYS_request_key),
+    // The kernel itself: its image, modules, log, clock, swap, accounting and quotas.
+    never(libc::SYS_kexec_load),
+    never(libc::SYS_kexec_file_load),
+    never(libc::SYS_init_module),
+    never(libc::SYS_finit_module),
+    never(libc::SYS_delete_module),
+    never(libc::SYS_syslog),
+    never(libc::SYS_reboot),
+    never(libc::SYS_swapon),
+    never(libc::SYS_swapoff),
+    never(libc::SYS_acct),
+    never(libc::SYS_quotactl),
+    never(libc::SYS_settimeofday),
+    never(libc::SYS_clock_settime),
+    never(libc::SYS_clock_adjtime),
+    never(libc::SYS_adjtimex),
+    never(libc::SYS_sethostname),
+    never(libc::SYS_setdomainname),
+    // Watching a whole file system, and opening files past every path check.
+    never(libc::SYS_fanotify_init),
+    never(libc::SYS_open_by_handle_at),
+    // The mount table is what hides secrets.
+    never(libc::SYS_mount),
+    never(libc::SYS_umount2),
+    never(libc::SYS_pivot_root),
+    never(libc::SYS_chroot),
+    never(libc::SYS_open_tree),
+    never(libc::SYS_move_mount),
+    never(libc::SYS_fsopen),
+    never(libc::SYS_fsconfig),
+    never(libc::SYS_fsmount),
+    never(libc::SYS_fspick),
+    never(MOUNT_SETATTR),
+    never(OPEN_TREE_ATTR),
+    // Input and output ports, and a terminal for somebody else.
+    #[cfg(target_arch = "x86_64")]
+    never(libc::SYS_iopl),
+    #[cfg(target_arch = "x86_64")]
+    never(libc::SYS_ioperm),
+    #[cfg(target_arch = "x86_64")]
+    never(libc::SYS_modify_ldt),
+    never(libc::SYS_vhangup),
+];
+
+const NOT_SELF: When = When::Any(&[Test::NotZero { argument: 0 }]);
+
+/// Processes outside. Those that belong to the same user are not protected from one another by the kernel.
+const OTHER_PROCESSES: &[Rule] = &[
+    // Landlock stops tracing of outsiders; within, a debugger could still pass as another of our processes.
+    never(libc::SYS_ptrace),
+    never(libc::SYS_process_vm_readv),
+    never(libc::SYS_process_vm_writev),
+    never(libc::SYS_kcmp),
+    never(libc::SYS_pidfd_getfd),
+    never(libc::SYS_process_madvise),
+    never(libc::SYS_migrate_pages),
+    never(libc::SYS_move_pages),
+    // Limits, priorities and processors of others; one's own are named 0.
+    rule(libc::SYS_prlimit64, NOT_SELF),
+    rule(libc::SYS_sched_setaffinity, NOT_SELF),
+    rule(libc::SYS_sched_setparam, NOT_SELF),
+    rule(libc::SYS_sched_setscheduler, NOT_SELF),
+    rule(libc::SYS_sched_setattr, NOT_SELF),
+    rule(libc::SYS_setpriority, When::Any(&[Test::NotZero { argument: 0 }, Test::NotZero { argument: 1 }])),
+    rule(
+        libc::SYS_ioprio_set,
+        When::Any(&[
+            Test::Equal { argument: 0, mask: u32::MAX, value: 2 },
+            Test::Equal { argument: 0, mask: u32::MAX, value: 3 },
+            Test::NotZero { argument: 1 },
+        ]),
+    ),
+];
+
+/// A user namespace gives new capabilities, and with them the rest of the kernel.
+const NAMESPACES: u32 = (libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP
+    | 0x80/* CLONE_NEWTIME */)
+    .cast_unsigned();
+
+/// The same without the time namespace, whose bit is part of the exit signal for `clone`.
+const CLONE_NAMESPACES: u32 = NAMESPACES & !0x80;
+
+const NEW_PRIVILEGES: &[Rule] = &[
+    rule(libc::SYS_unshare, When::Any(&[Test::Has { argument: 0, mask: NAMESPACES }])),
+    rule(libc::SYS_clone, When::Any(&[Test::Has { argument: 0, mask: CLONE_NAMESPACES }])),
+    // Its flags are in memory, where a filter cannot look. The C library uses `clone` then.
+    unknown(libc::SYS_clone3),
+    never(libc::SYS_setns),
+];
+
+const TYPE: u32 = 0xf;
+const STREAM: Test = Test::Equal { argument: 1, mask: TYPE, value: libc::SOCK_STREAM.cast_unsigned() };
+const SEQPACKET: Test = Test::Equal { argument: 1, mask: TYPE, value: libc::SOCK_SEQPACKET.cast_unsigned() };
+const DATAGRAM: Test = Test::Equal { argument: 1, mask: TYPE, value: libc::SOCK_DGRAM.cast_unsigned() };
+const UNIX: Test = equal(0, libc::AF_UNIX);
+const INET: Test = equal(0, libc::AF_INET);
+const INET6: Test = equal(0, libc::AF_INET6);
+
+/// A pair is between the command's own processes. Not of datagrams: such a socket can be pointed elsewhere later.
+const UNIX_SOCKETS: &[Rule] =
+    &[rule(libc::SYS_socketpair, When::Unless(&[&[UNIX, STREAM], &[UNIX, SEQPACKET]]))];
+
+/// Not even one that is never connected. Sockets of the host's daemons (docker, D-Bus, ssh-agent) are paths, and
+/// neither Landlock nor the network namespace keeps a command from them: so it gets no unix socket at all.
+const NO_SOCKETS: &[Rule] = &[Rule { call: libc::SYS_socket, when: When::Always, errno: EACCES }];
+
+/// TCP, UDP and ping, and the list of interfaces that name resolution asks for.
+const INTERNET_ONLY: &[Rule] = &[Rule {
+    call: libc::SYS_socket,
+    when: When::Unless(&[
+        &[INET, STREAM],
+        &[INET, DATAGRAM],
+        &[INET6, STREAM],
+        &[INET6, DATAGRAM],
+        &[equal(0, libc::AF_NETLINK), equal(2, libc::NETLINK_ROUTE)],
+    ]),
+    errno: EACCES,
+}];
+
+/// Named by number, visible to every process of the user.
+const SHARED_OBJECTS: &[Rule] = &[
+    never(libc::SYS_shmget),
+    never(libc::SYS_shmat),
+    never(libc::SYS_shmctl),
+    never(libc::SYS_semget),
+    never(libc::SYS_semctl),
+    never(libc::SYS_msgget),
+    never(libc::SYS_msgctl),
+    never(libc::SYS_msgsnd),
+    never(libc::SYS_msgrcv),
+    never(libc::SYS_semtimedop),
+    never(libc::SYS_semop),
+    never(libc::SYS_mq_open),
+    never(libc::SYS_mq_unlink),
+];
+
+/// Types into another's terminal.
+const TERMINAL_INPUT: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x5412 };
+const TERMINAL_PASTE: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x541c };
+/// `chattr`, in its two forms.
+const SET_FLAGS: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x4008_6602 };
+const SET_ATTRIBUTES: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x401c_5820 };
+
+/// Modes, owners, times and attributes of files, which Landlock does not know.
+const METADATA: &[Rule] = &[
+    never(libc::SYS_fchmod),
+    never(libc::SYS_fchmodat),
+    never(FCHMODAT2),
+    never(libc::SYS_fchown),
+    never(libc::SYS_fchownat),
+    never(libc::SYS_utimensat),
+    never(libc::SYS_setxattr),
+    never(libc::SYS_lsetxattr),
+    never(libc::SYS_fsetxattr),
+    never(libc::SYS_removexattr),
+    never(libc::SYS_lremovexattr),
+    never(libc::SYS_fremovexattr),
+    never(SETXATTRAT),
+    never(REMOVEXATTRAT),
+    never(FILE_SETATTR),
+];
+
+/// The same under the names that newer architectures left out.
+#[cfg(target_arch = "x86_64")]
+const OLD_METADATA: &[Rule] = &[
+    never(libc::SYS_chmod),
+    never(libc::SYS_chown),
+    never(libc::SYS_lchown),
+    never(libc::SYS_utime),
+    never(libc::SYS_utimes),
+    never(libc::SYS_futimesat),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_METADATA: &[Rule] = &[];

@@ -1,0 +1,46 @@
+//! What this kernel offers, asked once.
+#![expect(unsafe_code, reason = "these questions have no safe interface")]
+
+use std::sync::OnceLock;
+
+use crate::Landlock;
+
+/// What Landlock can do on the running kernel.
+#[must_use]
+pub fn landlock() -> Landlock {
+    static FOUND: OnceLock<Landlock> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        const VERSION: u32 = 1;
+        // SAFETY: with this flag the call takes no attributes and only returns a number.
+        let answer = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0_usize, 0_usize, VERSION) };
+        match (u32::try_from(answer), std::io::Error::last_os_error().raw_os_error()) {
+            (Ok(abi), _) => Landlock::Abi(abi),
+            (Err(_), Some(libc::EOPNOTSUPP)) => Landlock::Disabled,
+            (Err(_), _) => Landlock::Missing,
+        }
+    })
+}
+
+/// Whether this process may make mount namespaces without a user namespace around them.
+pub(in super::super) fn may_mount() -> bool {
+    const SYS_ADMIN: u32 = 21;
+    effective_capabilities() & (1 << SYS_ADMIN) != 0
+}
+
+fn effective_capabilities() -> u64 {
+    const VERSION_3: u32 = 0x2008_0522;
+    let mut header = [VERSION_3, 0];
+    let mut sets = [0_u32; 6];
+    // SAFETY: both point to live values of the layout that this version has.
+    let result = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()) };
+    if result == 0 { u64::from(sets[0]) | (u64::from(sets[3]) << 32) } else { 0 }
+}
+
+/// Whether filters of system calls can be installed.
+#[must_use]
+pub fn has_seccomp() -> bool {
+    const GET_ACTION_AVAIL: u32 = 2;
+    let action = libc::SECCOMP_RET_ERRNO;
+    // SAFETY: the action is read from a live integer; nothing is installed.
+    unsafe { libc::syscall(libc::SYS_seccomp, GET_ACTION_AVAIL, 0, &raw const action) == 0 }
+}

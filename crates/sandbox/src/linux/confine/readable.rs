@@ -1,0 +1,79 @@
+//! Granting all but a few files, to a kernel that can only grant.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What together is everything but the holes, and the directories that had to be listed to find out.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    pub(super) granted: Vec<PathBuf>,
+    listed: Vec<(PathBuf, Stamp)>,
+}
+
+/// Changes when something is added to a directory or taken out.
+type Stamp = (u64, u64, i64, i64);
+
+impl Around {
+    pub(super) fn new(holes: &[&Path]) -> Self {
+        let mut around = Self::default();
+        around.list(Path::new("/"), holes);
+        around
+    }
+
+    fn list(&mut self, directory: &Path, holes: &[&Path]) {
+        // Looked at first: what is added meanwhile makes the list out of date, not wrong.
+        let Some(stamp) = stamp(directory) else { return };
+        let Ok(entries) = fs::read_dir(directory) else { return };
+        self.listed.push((directory.to_owned(), stamp));
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let inner: Vec<&Path> = holes.iter().copied().filter(|hole| hole.starts_with(&path)).collect();
+            match inner.as_slice() {
+                [] => {
+                    // A link leads to what is granted or not where it really is.
+                    if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                        self.granted.push(path);
+                    }
+                }
+                holes if holes.contains(&path.as_path()) => {}
+                holes => self.list(&path, holes),
+            }
+        }
+    }
+
+    /// Whether the same would be granted now.
+    pub(super) fn is_current(&self) -> bool {
+        self.listed.iter().all(|(directory, seen)| stamp(directory).as_ref() == Some(seen))
+    }
+}
+
+fn stamp(directory: &Path) -> Option<Stamp> {
+    let metadata = fs::symlink_metadata(directory).ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_but_the_holes_and_nothing_twice() {
+        let around = Around::new(&[Path::new("/usr/bin"), Path::new("/dev")]);
+        let granted = |path: &str| around.granted.iter().any(|granted| Path::new(path).starts_with(granted));
+        assert!(granted("/usr/lib/x") && granted("/etc/passwd") && granted("/proc/self/stat"));
+        assert!(!granted("/usr/bin/env") && !granted("/dev/null"));
+        assert!(!around.granted.iter().any(|path| path == Path::new("/usr")));
+        assert!(around.is_current());
+    }
+
+    #[test]
+    fn a_new_neighbour_makes_it_out_of_date() {
+        let directory = tempfile::tempdir_in("/tmp").unwrap();
+        fs::create_dir(directory.path().join("secret")).unwrap();
+        let around = Around::new(&[&directory.path().join("secret")]);
+        assert!(around.is_current());
+        fs::write(directory.path().join("neighbour"), "").unwrap();
+        assert!(!around.is_current());
+    }
+}

@@ -1,0 +1,79 @@
+//! Where our own control group is, in each hierarchy that is of use.
+
+use std::path::{Path, PathBuf};
+
+use super::processes;
+
+/// The directory of the group that we are in: of version 2, and of the version 1 controllers that can limit a tree.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Hierarchies {
+    pub(super) unified: Option<PathBuf>,
+    pub(super) memory: Option<PathBuf>,
+    pub(super) pids: Option<PathBuf>,
+}
+
+impl Hierarchies {
+    pub(super) fn of_this_process() -> Self {
+        let (Ok(own), Ok(mounts)) =
+            (processes::read("/proc/self/cgroup"), processes::read("/proc/self/mountinfo"))
+        else {
+            return Self::default();
+        };
+        Self::parse(&own, &mounts)
+    }
+
+    fn parse(own: &str, mounts: &str) -> Self {
+        let find = |filesystem: &str, controller: &str| {
+            let own = own.lines().find_map(|line| {
+                let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+                controllers.split(',').any(|name| name == controller).then_some(path)
+            })?;
+            mounts.lines().find_map(|line| within_mount(line, filesystem, controller, own))
+        };
+        Self { unified: find("cgroup2", ""), memory: find("cgroup", "memory"), pids: find("cgroup", "pids") }
+    }
+}
+
+/// Where `own`, a path inside the hierarchy, is found if this line of mountinfo is its mount.
+fn within_mount(line: &str, filesystem: &str, controller: &str, own: &str) -> Option<PathBuf> {
+    let (mount, kind) = line.split_once(" - ")?;
+    let mut kind = kind.split(' ');
+    let (found, options) = (kind.next()?, kind.nth(1)?);
+    let has_controller = controller.is_empty() || options.split(',').any(|name| name == controller);
+    if found != filesystem || !has_controller {
+        return None;
+    }
+    let mut fields = mount.split(' ').skip(3);
+    let (root, point) = (fields.next()?, fields.next()?);
+    let inside = Path::new(own).strip_prefix(root).ok()?;
+    Some(Path::new(point).join(inside))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unified(mount: &str, own: &str) -> Option<PathBuf> {
+        Hierarchies::parse(&format!("3:pids:/x\n0::{own}\n"), mount).unified
+    }
+
+    #[test]
+    fn the_mount_is_found_in_pure_hybrid_and_container_layouts() {
+        let pure = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate";
+        assert_eq!(unified(pure, "/user.slice/a"), Some("/sys/fs/cgroup/user.slice/a".into()));
+        let hybrid = "42 32 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
+        assert_eq!(unified(hybrid, "/"), Some("/sys/fs/cgroup/unified".into()));
+        let container = "9 8 0:27 /docker/f00 /sys/fs/cgroup ro - cgroup2 cgroup rw";
+        assert_eq!(unified(container, "/docker/f00"), Some("/sys/fs/cgroup".into()));
+        assert_eq!(unified(container, "/elsewhere"), None);
+        assert_eq!(unified("9 8 0:27 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids", "/"), None);
+    }
+
+    #[test]
+    fn version_one_controllers_may_share_a_mount() {
+        let mounts = "9 8 0:27 / /cg/all rw - cgroup cgroup rw,memory,pids\n7 8 0:1 / /cg/cpu rw - cgroup cgroup rw,cpu";
+        let found = Hierarchies::parse("2:memory,pids:/a\n1:cpu:/\n0::/\n", mounts);
+        let shared = Some("/cg/all/a".into());
+        assert_eq!(found, Hierarchies { unified: None, memory: shared.clone(), pids: shared });
+    }
+}

@@ -1,0 +1,207 @@
+//! From what shall run to a running child.
+
+use std::io;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::cgroup::Cgroups;
+use super::clone::{self, Started};
+use super::confine::{Confined, Hold, Identity, Known, Orders, Surroundings, TreeHeld, may_mount};
+use super::descriptors::Above;
+use super::exec::Image;
+use super::limits::{Limiters, TreeLimits, of_each_process};
+use super::mark::Mark;
+use super::orphans::Orphans;
+use super::tree::Tree;
+use crate::spec::{Prepared, SpawnError, Step};
+use crate::{Child, ConfineError, Confinement, Report};
+
+/// Starts children, and keeps what can serve more than one of them.
+#[derive(Debug, Default)]
+pub struct Sandbox {
+    cgroups: Arc<Cgroups>,
+    limiters: Arc<Limiters>,
+    known: Known,
+    /// This host has refused them once, so they are not tried again.
+    without_namespaces: AtomicBool,
+    orphans: Option<Orphans>,
+}
+
+impl Sandbox {
+    /// One that looks at what the host offers when the first child is started.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One for a program that exists to run one command at a time: it becomes the parent of all orphans, so that none
+    /// gets away or stays a zombie. Not for a host with other children, or with several commands at once.
+    #[must_use]
+    pub fn adopting_orphans() -> Self {
+        Self { orphans: Orphans::adopt(), ..Self::default() }
+    }
+
+    /// Whether memory and processes of a whole tree can be limited here.
+    #[must_use]
+    pub fn can_limit_trees(&self) -> bool {
+        self.cgroups.can_limit()
+    }
+
+    /// Makes the rules for a command, or takes those that an equal confinement had. Its workspaces are looked at now.
+    pub fn confine(&self, confinement: &Confinement) -> Result<Confined, ConfineError> {
+        self.known.confine(confinement)
+    }
+
+    /// Starts a child, and returns once it has become the program or has said why it cannot.
+    ///
+    /// Each way that the kernel or a container refuses is followed by the next plainer one, and the child's report says
+    /// what that leaves open.
+    pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
+        let namespaces = prepared.confined.as_ref().is_some_and(Confined::wants_namespaces)
+            && !self.without_namespaces.load(Ordering::Relaxed);
+        if namespaces {
+            match self.attempt(prepared, true) {
+                Err(SpawnError::Refused { step: Step::Clone | Step::Namespaces, source })
+                    if is_refusal(&source) =>
+                {
+                    tracing::debug!(%source, "no namespaces here");
+                    self.without_namespaces.store(true, Ordering::Relaxed);
+                }
+                result => return result,
+            }
+        }
+        self.attempt(prepared, false)
+    }
+
+    fn attempt(&self, prepared: &Prepared, namespaces: bool) -> Result<Child, SpawnError> {
+        let failed = |source| SpawnError::refused(Step::Prepare, source);
+        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|e| failed(e.into()))?;
+        let null = Above::stderr(&null).map_err(failed)?;
+        let stdout = Above::stderr(&prepared.stdout).map_err(failed)?;
+        let stderr = Above::stderr(&prepared.stderr).map_err(failed)?;
+        let cwd = Above::stderr(&prepared.cwd).map_err(failed)?;
+        let argv = pointers(&prepared.args);
+        let envp = pointers(&prepared.env);
+        let start = |mark: &Mark| -> Result<(Started, Bonds), SpawnError> {
+            let bonds = self.bonds(prepared, mark, namespaces)?;
+            let orders = bonds.orders();
+            let image = Image {
+                program: prepared.program.as_ptr(),
+                argv: argv.as_ptr(),
+                envp: envp.as_ptr(),
+                streams: [null.raw(), stdout.raw(), stderr.raw()],
+                cwd: cwd.raw(),
+                cwd_path: prepared.cwd_path.as_ptr(),
+                tag: mark.tag(),
+                orders: orders.as_ref(),
+                failure: None,
+            };
+            let started = clone::start(image, mark.cgroup(), bonds.clone_flags());
+            drop(orders);
+            Ok((started, bonds))
+        };
+
+        let mut mark = Mark::strongest(&self.cgroups);
+        let ((mut born, mut failure), mut bonds) = start(&mark)?;
+        if born.is_err() && mark.cgroup().is_some() {
+            mark = Mark::without_cgroup();
+            ((born, failure), bonds) = start(&mark)?;
+        }
+        let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;
+        let Bonds { limits, report, surroundings, .. } = bonds;
+        let tree = Tree::new(pid, mark, self.orphans, limits, surroundings.snapshot);
+        let mut child = Child::new(pid, pidfd, tree, report);
+        if let Some(failure) = failure {
+            // It has exited already; unreaped it would stay a zombie.
+            let _ = child.wait();
+            return Err(SpawnError::refused(failure.step, io::Error::from_raw_os_error(failure.errno)));
+        }
+        // Now, because the child takes a moment to get going anyway.
+        self.cgroups.remove_those_of_dead_hosts();
+        Ok(child)
+    }
+
+    /// What holds one child. Groups are made for it, so it is asked for when the child is about to be born.
+    fn bonds(&self, prepared: &Prepared, mark: &Mark, namespaces: bool) -> Result<Bonds, SpawnError> {
+        let Some(confined) = &prepared.confined else { return Ok(Bonds::none()) };
+        let confinement = confined.confinement();
+        let hold = confined.hold(namespaces)?;
+        let surroundings = confined.surroundings(namespaces)?;
+        let limits = self.limiters.hold(
+            &confinement.limits,
+            confinement.mode,
+            mark.directory(),
+            self.cgroups.hierarchies(),
+        );
+        let locked = confinement.mode != crate::Mode::Off;
+        let held = TreeHeld { memory: limits.memory.is_some(), processes: limits.processes.is_some() };
+        Ok(Bonds {
+            report: confined.report(&hold, held),
+            of_each: of_each_process(&confinement.limits, &limits, locked),
+            identity: (hold.namespaces && !may_mount()).then(Identity::of_this_process),
+            hold: Some(hold),
+            surroundings,
+            limits,
+            locked,
+        })
+    }
+}
+
+/// Everything that holds one child.
+struct Bonds {
+    hold: Option<Arc<Hold>>,
+    surroundings: Surroundings,
+    identity: Option<Identity>,
+    limits: TreeLimits,
+    of_each: Vec<(u32, libc::rlimit)>,
+    locked: bool,
+    report: Report,
+}
+
+impl Bonds {
+    fn none() -> Self {
+        Self {
+            hold: None,
+            surroundings: Surroundings::default(),
+            identity: None,
+            limits: TreeLimits::default(),
+            of_each: vec![],
+            locked: false,
+            report: Report::unconfined(),
+        }
+    }
+
+    fn clone_flags(&self) -> u64 {
+        self.hold.as_ref().map_or(0, |hold| hold.clone_flags())
+    }
+
+    fn orders(&self) -> Option<Orders<'_>> {
+        let hold = self.hold.as_ref()?;
+        Some(Orders {
+            groups: self.limits.to_join(),
+            identity: self.identity.as_ref(),
+            own_network: hold.own_network,
+            mounts: self.surroundings.mounts.as_ref(),
+            limits: &self.of_each,
+            locked: self.locked,
+            ruleset: hold.ruleset(),
+            filter: hold.filter(),
+        })
+    }
+}
+
+/// Whether the host does not let us have namespaces, rather than that something went wrong in them.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EPERM | libc::EACCES | libc::ENOSYS | libc::EINVAL | libc::ENOSPC | libc::EUSERS)
+    )
+}
+
+fn pointers(strings: &[std::ffi::CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect()
+}
