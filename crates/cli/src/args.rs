@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{check, completions, man, run};
+use crate::commands::{check, completions, doctor, man, run};
 use crate::ui;
 
 /// The shell that AI agents run in.
 ///
-/// Judges a command, runs it with bash, without a terminal and without your secrets, ends everything it started, and
-/// reports exactly what happened.
+/// Judges a command, confines it, runs it with bash, without a terminal and without your secrets, ends everything it
+/// started, and reports exactly what happened.
 #[derive(Debug, Parser)]
 #[command(name = "bashtion", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -22,6 +22,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::Args),
     Check(check::Args),
+    Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -68,6 +68,9 @@ fn hint(error: &bashtion::Error) -> Option<String> {
         bashtion::Error::Plan(PlanError::Script { .. }) => {
             "name a directory of your own with BASHTION_STATE_DIR"
         }
+        bashtion::Error::Launch(LaunchError::Sandbox { .. }) => {
+            "`bashtion doctor` says what this machine can enforce; without a sandbox: --sandbox off"
+        }
         bashtion::Error::Launch(LaunchError::Descriptors { .. }) => {
             "run fewer commands at once, or raise the limit with `ulimit -n`"
         }
@@ -86,6 +89,9 @@ fn spawn_hint(step: bashtion::Step, source: &io::Error) -> Option<String> {
         (bashtion::Step::Cwd, _) => "name a directory that you may enter with --cwd",
         (bashtion::Step::Exec, io::ErrorKind::ArgumentListTooLong) => {
             "the environment is too large: pass less with --env"
+        }
+        (bashtion::Step::Mounts | bashtion::Step::Landlock | bashtion::Step::Filter, _) => {
+            "`bashtion doctor` says what this machine can enforce; without a sandbox: --sandbox off"
         }
         (bashtion::Step::Clone, io::ErrorKind::WouldBlock) => {
             "the limit of processes is reached: end some, or raise it with `ulimit -u`"

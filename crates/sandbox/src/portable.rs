@@ -93,6 +93,12 @@ impl Sandbox {
         false
     }
 
+    /// Whether namespaces can be had: not here.
+    #[must_use]
+    pub fn has_namespaces(&self) -> bool {
+        false
+    }
+
     /// Accepts what may be left undone, which is everything here.
     pub fn confine(&self, confinement: &Confinement) -> Result<Confined, ConfineError> {
         let mode = confinement.mode;
@@ -102,6 +108,11 @@ impl Sandbox {
             return Err(ConfineError::Unavailable { mode, why: NEEDS_LINUX.to_owned() });
         }
         Ok(Confined { mode })
+    }
+
+    /// What would be enforced for a command with this confinement.
+    pub fn assess(&self, confinement: &Confinement) -> Result<Report, SpawnError> {
+        Ok(self.confine(confinement)?.report())
     }
 
     /// Starts the child in a session of its own.

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod run;
 
@@ -14,6 +15,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let (result, format) = match cli.command {
         Command::Run(args) => (run::run(&args), args.error_format()),
         Command::Check(args) => (check::run(&args), args.error_format()),
+        Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),
     };

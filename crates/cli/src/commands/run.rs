@@ -202,6 +202,8 @@ async fn run_and_show(
     let outcome = result?;
     if matches!(outcome.status, Status::Refused | Status::NeedsApproval) && face.is_for_people() {
         ui::report_refusal(&outcome.command, &outcome.verdict);
+    } else if face.is_for_people() {
+        ui::report_sandbox(&outcome);
     }
     match (interrupts.first(), shown) {
         (None, Err(error)) if error.kind() == ErrorKind::BrokenPipe => {

@@ -10,6 +10,7 @@ mod verdict;
 
 use std::process::ExitCode;
 
+use bashtion::{Enforced, SandboxMode};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -58,6 +59,20 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
 /// Tells why a command was not run.
 pub(crate) fn report_refusal(command: &str, verdict: &bashtion::Verdict) {
     let text = shown(command, verdict, Target::Stderr.is_coloured());
+    let _ = Target::Stderr.write(text.as_bytes());
+}
+
+/// Tells what the sandbox stopped, and what it could not hold.
+pub(crate) fn report_sandbox(outcome: &bashtion::Outcome) {
+    let mut text = String::new();
+    let sandbox = &outcome.sandbox;
+    if sandbox.mode != SandboxMode::Off && sandbox.filesystem == Enforced::None {
+        let reason = sandbox.reason.as_deref().unwrap_or("nothing is known");
+        text += &format!("warning: this command was not confined: {}\n", sanitize::text(reason));
+    }
+    for denial in &outcome.denials {
+        text += &format!("sandbox: {}\n", sanitize::text(denial));
+    }
     let _ = Target::Stderr.write(text.as_bytes());
 }
 

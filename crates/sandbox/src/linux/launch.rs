@@ -16,7 +16,7 @@ use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::tree::Tree;
-use crate::spec::{Prepared, SpawnError, Step};
+use crate::spec::{Prepared, SpawnError, Spec, Step};
 use crate::{Child, ConfineError, Confinement, Report};
 
 /// Starts children, and keeps what can serve more than one of them.
@@ -50,6 +50,12 @@ impl Sandbox {
         self.cgroups.can_limit()
     }
 
+    /// Whether namespaces have been had so far.
+    #[must_use]
+    pub fn has_namespaces(&self) -> bool {
+        !self.without_namespaces.load(Ordering::Relaxed)
+    }
+
     /// Makes the rules for a command, or takes those that an equal confinement had. Its workspaces are looked at now.
     pub fn confine(&self, confinement: &Confinement) -> Result<Confined, ConfineError> {
         self.known.confine(confinement)
@@ -60,12 +66,42 @@ impl Sandbox {
     /// Each way that the kernel or a container refuses is followed by the next plainer one, and the child's report says
     /// what that leaves open.
     pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
+        self.start(prepared).map_err(|failed| failed.error)
+    }
+
+    /// What would be enforced for a command with this confinement: a child applies all of it, and ends.
+    pub fn assess(&self, confinement: &Confinement) -> Result<Report, SpawnError> {
+        let failed = |source: rustix::io::Errno| SpawnError::refused(Step::Prepare, source);
+        let open =
+            |flags| rustix::fs::open("/dev/null", flags | OFlags::CLOEXEC, Mode::empty()).map_err(failed);
+        let cwd = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        let spec = Spec {
+            // A directory: it can never be executed, so the child gets that far and no further.
+            program: "/".into(),
+            args: vec![],
+            env: vec![],
+            cwd: cwd.map_err(failed)?,
+            cwd_path: "/".into(),
+            stdout: open(OFlags::WRONLY)?,
+            stderr: open(OFlags::WRONLY)?,
+            confined: Some(self.confine(confinement)?),
+        };
+        match self.start(&spec.prepare()?) {
+            Ok(child) => Ok(child.report().clone()),
+            Err(Failed { error: SpawnError::Refused { step: Step::Exec, .. }, report: Some(report) }) => {
+                Ok(report)
+            }
+            Err(failed) => Err(failed.error),
+        }
+    }
+
+    fn start(&self, prepared: &Prepared) -> Result<Child, Failed> {
         let namespaces = prepared.confined.as_ref().is_some_and(Confined::wants_namespaces)
             && !self.without_namespaces.load(Ordering::Relaxed);
         if namespaces {
             match self.attempt(prepared, true) {
-                Err(SpawnError::Refused { step: Step::Clone | Step::Namespaces, source })
-                    if is_refusal(&source) =>
+                Err(Failed { error: SpawnError::Refused { step, source }, .. })
+                    if matches!(step, Step::Clone | Step::Namespaces) && is_refusal(&source) =>
                 {
                     tracing::debug!(%source, "no namespaces here");
                     self.without_namespaces.store(true, Ordering::Relaxed);
@@ -76,7 +112,7 @@ impl Sandbox {
         self.attempt(prepared, false)
     }
 
-    fn attempt(&self, prepared: &Prepared, namespaces: bool) -> Result<Child, SpawnError> {
+    fn attempt(&self, prepared: &Prepared, namespaces: bool) -> Result<Child, Failed> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| failed(e.into()))?;
@@ -118,7 +154,8 @@ impl Sandbox {
         if let Some(failure) = failure {
             // It has exited already; unreaped it would stay a zombie.
             let _ = child.wait();
-            return Err(SpawnError::refused(failure.step, io::Error::from_raw_os_error(failure.errno)));
+            let error = SpawnError::refused(failure.step, io::Error::from_raw_os_error(failure.errno));
+            return Err(Failed { error, report: Some(child.report().clone()) });
         }
         // Now, because the child takes a moment to get going anyway.
         self.cgroups.remove_those_of_dead_hosts();
@@ -148,6 +185,18 @@ impl Sandbox {
             limits,
             locked,
         })
+    }
+}
+
+/// Why there is no child, and what it would have been held to.
+struct Failed {
+    error: SpawnError,
+    report: Option<Report>,
+}
+
+impl From<SpawnError> for Failed {
+    fn from(error: SpawnError) -> Self {
+        Self { error, report: None }
     }
 }
 
