@@ -1,0 +1,19 @@
+//! Confinement with the real kernel: what gets out without a sandbox must not get out of it, and work must go on.
+//!
+//! Every escape is first seen to succeed without the sandbox. What happened is looked at from outside.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[macro_use]
+mod scene;
+
+mod files;
+mod git;
+mod kernel;
+mod limits;
+mod network;
+mod processes;
+mod secrets;
+mod told;
+mod usability;
+
+use scene::{Hold, Scene};
