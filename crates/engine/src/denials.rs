@@ -191,9 +191,8 @@ impl End<'_> {
             return;
         }
         let signs = SIGNS.iter().any(|sign| self.printed(sign));
-        let refused_socket = self.texts().flat_map(str::lines).any(|line| {
-            line.contains("socket") && (line.contains("Permission denied") || line.contains("denied"))
-        });
+        let refused_socket =
+            denials.is_empty() && self.printed("socket") && self.printed("Permission denied");
         let hosts: Vec<&str> =
             self.wishes.hosts.iter().map(String::as_str).filter(|host| !is_local(host)).collect();
         if !signs && !refused_socket && hosts.is_empty() {

@@ -1,1 +1,203 @@
-//! later
+//! Git runs what hooks and configuration name, so a command may not change those of a repository that was there.
+
+use std::fs;
+use std::process::Command;
+
+use bashtion::Outcome;
+
+use crate::{Hold, Scene};
+
+const IDENTITY: &str =
+    "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+
+/// A scene with a repository in `work`, one nested in it, a submodule and a linked worktree.
+fn scene() -> Scene {
+    let scene = Scene::new();
+    let script = format!(
+        "{IDENTITY}; set -e
+        git init -q -b main . && git commit -q --allow-empty -m one
+        git init -q nested && git -C nested commit -q --allow-empty -m one
+        git init -q ../module && git -C ../module commit -q --allow-empty -m one
+        git -c protocol.file.allow=always submodule --quiet add ../module module
+        git commit -qm module
+        git worktree add -q tree
+        rm -rf nested/.git/hooks nested/.git/info"
+    );
+    let home = scene.path("home");
+    let status =
+        Command::new("bash").args(["-c", &script]).current_dir(scene.path("work")).env("HOME", home).status();
+    assert!(status.unwrap().success());
+    scene
+}
+
+/// Whether anything that git would run or follow is not as it was.
+fn planted(scene: &Scene) -> Option<String> {
+    let hooks = ["", "nested/", "module/"].map(|repository| {
+        let git = Command::new("git")
+            .args(["rev-parse", "--git-path", "hooks"])
+            .current_dir(scene.path(&format!("work/{repository}")))
+            .output()
+            .unwrap();
+        let path = String::from_utf8(git.stdout).unwrap();
+        scene.path(&format!("work/{repository}")).join(path.trim())
+    });
+    let hook = hooks.iter().map(|hooks| hooks.join("pre-commit")).find(|hook| hook.exists());
+    let config = ["", "nested/", "module/", "tree/"].iter().find_map(|repository| {
+        let git = Command::new("git")
+            .args(["config", "--get-all", "core.fsmonitor"])
+            .current_dir(scene.path(&format!("work/{repository}")))
+            .output()
+            .unwrap();
+        git.status.success().then(|| format!("{repository}config"))
+    });
+    let attributes = ["", "nested/"].iter().map(|r| scene.path(&format!("work/{r}.git/info/attributes")));
+    let attribute =
+        attributes.into_iter().find(|path| fs::read_to_string(path).is_ok_and(|text| text.contains("evil")));
+    hook.map(|path| path.display().to_string())
+        .or(config)
+        .or(attribute.map(|path| path.display().to_string()))
+}
+
+/// Fails unless the command plants something without the sandbox, and nothing inside.
+fn cannot(command: &str) {
+    let free = scene();
+    let outcome = free.run(Hold::Off, command);
+    assert!(planted(&free).is_some(), "it must succeed without the sandbox: {}", outcome.output.stderr());
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let scene = scene();
+        let outcome = scene.run(hold, command);
+        assert_eq!(planted(&scene), None, "{hold:?} {}", outcome.output.stderr());
+    }
+}
+
+#[test]
+fn t18_a_hook() {
+    cannot("mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit");
+}
+
+#[test]
+fn t18_a_hook_of_a_nested_repository_that_had_none() {
+    cannot("mkdir -p nested/.git/hooks; echo evil > nested/.git/hooks/pre-commit");
+}
+
+#[test]
+fn t18_a_hook_of_a_submodule() {
+    cannot("mkdir -p .git/modules/module/hooks; echo evil > .git/modules/module/hooks/pre-commit");
+}
+
+#[test]
+fn t18_another_directory_of_hooks() {
+    cannot("mv .git/hooks .git/old; mkdir .git/hooks; echo evil > .git/hooks/pre-commit");
+}
+
+#[test]
+fn t18_configuration() {
+    cannot("git config core.fsmonitor evil");
+}
+
+#[test]
+fn t18_configuration_written_directly() {
+    cannot("printf '[core]\\nfsmonitor = evil\\n' >> .git/config");
+}
+
+#[test]
+fn t18_configuration_of_nested_repositories_and_submodules() {
+    cannot("git -C nested config core.fsmonitor evil; git -C module config core.fsmonitor evil");
+}
+
+#[test]
+fn t18_attributes() {
+    cannot(
+        "mkdir -p .git/info nested/.git/info; echo '* filter=evil' > .git/info/attributes; echo '* filter=evil' > nested/.git/info/attributes",
+    );
+}
+
+#[test]
+fn t18_the_whole_git_directory_exchanged() {
+    cannot(
+        "cp -r .git other; mv .git old; printf '[core]\\nfsmonitor = evil\\n' >> other/config; mv other .git",
+    );
+}
+
+#[test]
+fn t18_a_common_directory_elsewhere() {
+    cannot(
+        "cp -r .git evil; printf '[core]\\nfsmonitor = evil\\n' >> evil/config; echo ../evil > .git/commondir",
+    );
+}
+
+#[test]
+fn t18_the_link_of_a_worktree() {
+    cannot(
+        "cp -r .git evil; printf '[core]\\nfsmonitor = evil\\n' >> evil/config; rm -f tree/.git; echo 'gitdir: {work}/evil' > tree/.git",
+    );
+}
+
+/// A file in the workspace that names a git directory elsewhere does not open it.
+#[test]
+fn t18_a_link_to_a_repository_elsewhere_opens_nothing() {
+    let scene = scene();
+    let other = scene.path("outside/repository");
+    let made = Command::new("git").args(["init", "-q"]).arg(&other).status().unwrap();
+    assert!(made.success());
+    scene.run(Hold::Workspace, "mkdir trap; echo 'gitdir: {outside}/repository/.git' > trap/.git; mkdir trap2; echo 'gitdir: {outside}' > trap2/.git");
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let outcome = scene.run(hold, "echo x > {outside}/repository/.git/new; echo x > {outside}/new2");
+        assert!(!outcome.success());
+        assert!(!other.join(".git/new").exists() && !scene.path("outside/new2").exists(), "{hold:?}");
+    }
+}
+
+#[test]
+fn what_was_put_back_is_told() {
+    let scene = scene();
+    let outcome: Outcome = scene.run(Hold::Plain, "echo evil > .git/hooks/pre-commit");
+    assert!(outcome.success());
+    assert!(
+        outcome.denials.iter().any(|denial| denial.contains("hooks was changed and has been put back")),
+        "{:?}",
+        outcome.denials
+    );
+}
+
+#[test]
+fn everyday_git_works() {
+    let script = format!(
+        "{IDENTITY}; set -e
+        echo a > a && git add a && git commit -qm two
+        git branch other && git switch -q other && echo b > b && git add b && git commit -qm three
+        git switch -q main && git merge -q other -m merged
+        echo c >> a && git stash -q && git stash pop -q && git commit -qam four
+        git worktree add -q second && cd second && echo d > d && git add d && git commit -qm five && cd ..
+        cd tree && echo e > e && git add e && git commit -qm six && cd ..
+        cd nested && echo f > f && git add f && git commit -qm seven && cd ..
+        git tag v1 && git rebase -q main && git log --oneline | wc -l && git gc -q && git status --short
+        git init -q fresh && cd fresh && git config user.name me && echo hook > .git/hooks/pre-commit && git commit -q --allow-empty -m x
+        cd .. && git clone -q nested copy && git -C copy log --oneline"
+    );
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let outcome = scene().run(hold, &script);
+        assert!(outcome.success(), "{hold:?} {} {}", outcome.output.stdout(), outcome.output.stderr());
+    }
+}
+
+/// A linked worktree is of use only if the repository that it belongs to can be written.
+#[test]
+fn a_worktree_whose_repository_lies_elsewhere() {
+    let scene = Scene::new();
+    let script = format!(
+        "{IDENTITY}; set -e; rmdir work; git init -q -b main main && cd main && git commit -q --allow-empty -m one && git worktree add -q ../work"
+    );
+    let ready = Command::new("bash").args(["-c", &script]).current_dir(scene.path("")).status().unwrap();
+    assert!(ready.success());
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let commit =
+            format!("{IDENTITY}; echo x >> x && git add x && git commit -qm x && git log --oneline | wc -l");
+        let outcome = scene.run(hold, &commit);
+        assert!(outcome.success(), "{hold:?} {}", outcome.output.stderr());
+        scene.run(hold, "echo evil > ../main/.git/hooks/pre-commit; git config core.fsmonitor evil; echo evil > ../main/file");
+        assert!(!scene.path("main/.git/hooks/pre-commit").exists(), "{hold:?}");
+        assert!(!fs::read_to_string(scene.path("main/.git/config")).unwrap().contains("evil"), "{hold:?}");
+        assert!(!scene.path("main/file").exists(), "{hold:?}");
+    }
+}

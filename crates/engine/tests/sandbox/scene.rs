@@ -91,15 +91,19 @@ impl Scene {
 
     /// Runs a command with the names of the scene filled in.
     pub(crate) fn run(&self, hold: Hold, command: &str) -> Outcome {
-        self.run_with(SandboxSettings { ..settings(hold) }, command)
+        self.run_with(settings(hold), command)
     }
 
     pub(crate) fn run_with(&self, settings: SandboxSettings, command: &str) -> Outcome {
+        self.run_as(&self.context(), settings, command)
+    }
+
+    pub(crate) fn run_as(&self, context: &ToolContext, settings: SandboxSettings, command: &str) -> Outcome {
         let engine =
             Engine::builder().policy(Policy::off()).state_dir(self.path("state")).sandbox(settings).build();
         let request = Request::new(self.fill(command)).timeout(Duration::from_secs(120));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(engine.run(request, &self.context())).unwrap()
+        runtime.block_on(engine.run(request, context)).unwrap()
     }
 
     pub(crate) fn context(&self) -> ToolContext {
