@@ -6,6 +6,7 @@ mod filter;
 mod host;
 mod mounts;
 mod readable;
+mod remove;
 mod repositories;
 mod ruleset;
 mod scratch;

@@ -18,6 +18,7 @@ pub(super) struct Repositories {
     pub(super) elsewhere: Vec<PathBuf>,
     /// Whether every directory was looked at.
     pub(super) complete: bool,
+    seen: usize,
 }
 
 /// Something of a repository that a command may not exchange.
@@ -39,13 +40,15 @@ impl Kept {
 
 /// Looking at more takes longer than most commands run.
 const MOST_DIRECTORIES: usize = 2000;
+/// Each takes half a dozen mounts.
+const MOST_REPOSITORIES: usize = 200;
 
 /// Large, made by tools, and made anew when in doubt.
 const PASSED_OVER: [&str; 6] = ["node_modules", "target", ".venv", "venv", "__pycache__", ".tox"];
 
 impl Default for Repositories {
     fn default() -> Self {
-        Self { kept: vec![], absent: vec![], elsewhere: vec![], complete: true }
+        Self { kept: vec![], absent: vec![], elsewhere: vec![], complete: true, seen: 0 }
     }
 }
 
@@ -53,12 +56,9 @@ impl Repositories {
     /// The repositories in these directories, linked worktrees and submodules included. Links are not followed.
     pub(super) fn find(workspaces: &[PathBuf]) -> Self {
         let mut found = Self::default();
-        let mut seen = 0;
         let mut queue: VecDeque<PathBuf> = workspaces.iter().cloned().collect();
         while let Some(directory) = queue.pop_front() {
-            seen += 1;
-            if seen > MOST_DIRECTORIES {
-                found.complete = false;
+            if !found.may_look() {
                 break;
             }
             let Ok(entries) = fs::read_dir(&directory) else { continue };
@@ -90,6 +90,13 @@ impl Repositories {
         found
     }
 
+    /// Counts a directory; false when it is one too many.
+    fn may_look(&mut self) -> bool {
+        self.seen += 1;
+        self.complete &= self.seen <= MOST_DIRECTORIES && self.absent.len() <= MOST_REPOSITORIES;
+        self.complete
+    }
+
     /// A git directory: that of a repository, of a submodule or a bare one.
     fn add_git_directory(&mut self, git: &Path) {
         if !git.join("HEAD").is_file() || self.kept.iter().any(|kept| kept.path() == git) {
@@ -106,6 +113,9 @@ impl Repositories {
         }
         self.absent.push(git.join("commondir"));
         for worktree in directories_in(&git.join("worktrees")) {
+            if !self.may_look() {
+                return;
+            }
             for name in ["commondir", "gitdir", "config.worktree"] {
                 self.add_unchanged(worktree.join(name));
             }
@@ -117,6 +127,9 @@ impl Repositories {
     fn add_submodules(&mut self, modules: &Path, depth: usize) {
         const DEEPEST: usize = 8;
         for module in directories_in(modules) {
+            if !self.may_look() {
+                return;
+            }
             if module.join("HEAD").is_file() {
                 self.add_git_directory(&module);
             } else if depth < DEEPEST {

@@ -1,18 +1,18 @@
 //! Private directories of confined commands, gone when they are.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tempfile::TempDir;
+use super::remove::remove_tree;
 
 /// What commands under one confinement share: a place for their temporary directories, and things to lay over others.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    root: TempDir,
+    root: PathBuf,
     next: AtomicU64,
     /// Of commands that left them empty.
     idle: Mutex<Vec<PathBuf>>,
@@ -24,27 +24,27 @@ impl Scratch {
     pub(super) fn create(parent: &Path) -> io::Result<Self> {
         remove_those_of_dead_hosts(parent);
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let root = tempfile::Builder::new().prefix(&prefix).rand_bytes(6).tempdir_in(parent)?;
+        let root = tempfile::Builder::new().prefix(&prefix).rand_bytes(6).tempdir_in(parent)?.keep();
         let scratch = Self { root, next: AtomicU64::new(1), idle: Mutex::default() };
         for name in ["tmp", "shm"] {
-            DirBuilder::new().mode(0o700).create(scratch.root.path().join(name))?;
+            DirBuilder::new().mode(0o700).create(scratch.root.join(name))?;
         }
         Ok(scratch)
     }
 
     /// What every command may write.
     pub(super) fn temporaries(&self) -> PathBuf {
-        self.root.path().join("tmp")
+        self.root.join("tmp")
     }
 
     /// Shared memory of these commands, in place of everybody's.
     pub(super) fn shared_memory(&self) -> PathBuf {
-        self.root.path().join("shm")
+        self.root.join("shm")
     }
 
     /// A directory and a file that nobody can open, to lay over secrets.
     pub(super) fn covers(&self) -> io::Result<(PathBuf, PathBuf)> {
-        let (directory, file) = (self.root.path().join("hidden"), self.root.path().join("hidden-file"));
+        let (directory, file) = (self.root.join("hidden"), self.root.join("hidden-file"));
         if !directory.exists() {
             DirBuilder::new().mode(0o000).create(&directory)?;
             File::options().write(true).create_new(true).mode(0o000).open(&file)?;
@@ -91,14 +91,23 @@ impl Drop for Temporary {
         const MOST_IDLE: usize = 16;
         if is_as_new(&self.path) && self.home.idle().len() < MOST_IDLE {
             self.home.idle().push(std::mem::take(&mut self.path));
-        } else if fs::remove_dir_all(&self.path).is_err() {
-            open_up(&self.path);
-            if let Err(error) = fs::remove_dir_all(&self.path)
-                && error.kind() != io::ErrorKind::NotFound
-            {
-                tracing::warn!(path = %self.path.display(), %error, "cannot remove a temporary directory");
-            }
+        } else {
+            remove(&self.path);
         }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        remove(&self.root);
+    }
+}
+
+fn remove(path: &Path) {
+    if let Err(error) = remove_tree(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(path = %path.display(), %error, "cannot remove a temporary directory");
     }
 }
 
@@ -107,16 +116,6 @@ fn is_as_new(path: &Path) -> bool {
     let own =
         path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.mode() & 0o7777 == 0o700);
     own && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
-}
-
-/// Makes directories that their owner closed removable again. Links are left alone.
-fn open_up(directory: &Path) {
-    let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
 }
 
 /// A host that was killed could not remove its directory.
@@ -136,7 +135,7 @@ fn remove_those_of_dead_hosts(parent: &Path) {
         let is_dead = host.parse::<u32>().is_ok_and(|pid| !Path::new("/proc").join(pid.to_string()).exists());
         let is_ours = entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own);
         if is_dead && is_ours {
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = remove_tree(&entry.path());
         }
     }
 }

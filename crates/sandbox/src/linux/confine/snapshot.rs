@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::remove::remove_tree;
+
 /// How some paths were before the command.
 #[derive(Debug, Default)]
 pub(in super::super) struct Snapshot {
@@ -103,7 +105,7 @@ impl State {
 
 fn remove(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(metadata) if metadata.is_dir() => remove_tree(path),
         Ok(_) => fs::remove_file(path),
         Err(_) => Ok(()),
     }

@@ -1,0 +1,107 @@
+//! Removing what a command has left, which may be made to hurt whoever removes it.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat};
+
+/// Removes a directory with all that is in it. Links are not followed, closed directories are opened, and depth does not
+/// matter: what lies deeper is lifted up to the top first, so neither the stack nor descriptors run out.
+pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    chmodat(CWD, root, Mode::RWXU, AtFlags::empty())?;
+    let top = openat(CWD, root, flags, Mode::empty())?;
+    let mut lifted = 0_u64;
+    loop {
+        let directories = remove_files(top.as_fd())?;
+        if directories.is_empty() {
+            break;
+        }
+        for name in directories {
+            let inner = openat(&top, &name, flags, Mode::empty())?;
+            for deeper in remove_files(inner.as_fd())? {
+                lifted += 1;
+                renameat(&inner, &deeper, &top, free_name(top.as_fd(), lifted))?;
+            }
+            unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
+        }
+    }
+    unlinkat(CWD, root, AtFlags::REMOVEDIR)?;
+    Ok(())
+}
+
+/// Removes what is no directory, and lists the others, which their owner may enter from now on.
+fn remove_files(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
+    let mut directories = vec![];
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        if is_directory(directory, name, entry.file_type()) {
+            chmodat(directory, name, Mode::RWXU, AtFlags::empty())?;
+            directories.push(name.to_owned());
+        } else {
+            unlinkat(directory, name, AtFlags::empty())?;
+        }
+    }
+    Ok(directories)
+}
+
+fn is_directory(directory: BorrowedFd<'_>, name: &CStr, kind: FileType) -> bool {
+    match kind {
+        FileType::Unknown => statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory),
+        kind => kind == FileType::Directory,
+    }
+}
+
+fn free_name(top: BorrowedFd<'_>, number: u64) -> String {
+    let mut name = format!(".{number}");
+    while statat(top, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+        name.push('-');
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, DirBuilder, Permissions};
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+
+    #[test]
+    fn trees_that_are_too_deep_for_a_stack() {
+        let root = tempfile::tempdir().unwrap();
+        let tree = root.path().join("tree");
+        fs::create_dir(&tree).unwrap();
+        let mut at = openat(CWD, &tree, OFlags::RDONLY, Mode::empty()).unwrap();
+        for _ in 0..20_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            at = openat(&at, "d", OFlags::RDONLY, Mode::empty()).unwrap();
+        }
+        drop(at);
+        remove_tree(&tree).unwrap();
+        assert!(!tree.exists());
+    }
+
+    #[test]
+    fn closed_directories_odd_names_and_links() {
+        let root = tempfile::tempdir().unwrap();
+        let (tree, other) = (root.path().join("tree"), root.path().join("other"));
+        fs::create_dir_all(tree.join("a/b/.1")).unwrap();
+        fs::create_dir_all(tree.join(".1/x/y")).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("kept"), "").unwrap();
+        symlink(&other, tree.join("a/link")).unwrap();
+        symlink(&other, tree.join("link")).unwrap();
+        DirBuilder::new().mode(0o000).create(tree.join("closed")).unwrap();
+        fs::write(tree.join("a/file"), "").unwrap();
+        fs::set_permissions(tree.join("a"), Permissions::from_mode(0o000)).unwrap();
+        remove_tree(&tree).unwrap();
+        assert!(!tree.exists() && other.join("kept").exists());
+    }
+}
