@@ -61,6 +61,8 @@ fn denials(ended: &Ended) -> Vec<String> {
     let Some(confinement) = &ended.confinement else { return vec![] };
     let end = End {
         confinement,
+        enforced: &ended.report,
+        home: ended.facts.home.as_deref(),
         wishes: &ended.facts.wishes,
         cwd: &ended.facts.cwd,
         exit: ended.exit,
@@ -87,7 +89,7 @@ pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status, context: &Tool
         output_file_bytes: None,
         pid: None,
         verdict,
-        sandbox: Report::unconfined(),
+        sandbox: Report { reason: Some("nothing was run".to_owned()), ..Report::unconfined() },
         denials: vec![],
         usage: Usage::default(),
         tracking: None,

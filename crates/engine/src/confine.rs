@@ -1,11 +1,12 @@
 //! From what was asked for, and who calls, to exactly what a command may touch.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
 
 use crate::admit::Job;
+use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
 use crate::places::Places;
 
 /// How commands are confined.
@@ -47,6 +48,8 @@ pub(crate) struct Confining {
     pub(crate) notes: Vec<String>,
     /// Whether `TMPDIR` is to name its private directory.
     pub(crate) sets_temporary: bool,
+    /// Variables that make programs behave in it, where nobody has set them.
+    pub(crate) env: Vec<(&'static str, &'static str)>,
 }
 
 /// What a confined command may use if nobody says otherwise, on hosts where a whole tree can be limited.
@@ -77,7 +80,10 @@ impl Confining {
         let mut notes = vec![];
         let mut writable = vec![];
         let mut workspaces = vec![];
-        let existing = places.existing(home, settings);
+        let existing = match settings.mode {
+            Mode::Off => Arc::default(),
+            Mode::Workspace | Mode::ReadOnly => places.existing(home, job.search_path.as_ref(), settings),
+        };
         if settings.mode == Mode::Workspace {
             for root in [&job.cwd].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok()) {
                 match too_wide(&root, home) {
@@ -112,7 +118,12 @@ impl Confining {
             namespaces: settings.namespaces,
             requirement: settings.requirement,
         };
-        Some(Self { confinement, notes, sets_temporary: job.tells_temporary })
+        let mut env = vec![];
+        if job.tells_temporary && confinement.mode != Mode::Off {
+            env.extend(OFFLINE.iter().copied().filter(|_| confinement.network == Network::Off));
+            env.extend(Some(ROOT_WITHOUT_POWERS).filter(|_| rustix::process::geteuid().is_root()));
+        }
+        Some(Self { confinement, notes, sets_temporary: job.tells_temporary, env })
     }
 }
 

@@ -7,7 +7,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use bashtion_guard::{Analysis, Effect};
-use bashtion_sandbox::{Confinement, Exit, Limit, Mode, Network};
+use bashtion_sandbox::{Confinement, Enforced, Exit, Limit, Mode, Network, Report, Signal};
+use rustix::fs::Access;
 
 use crate::Output;
 
@@ -43,8 +44,10 @@ impl Wishes {
 #[derive(Debug)]
 pub(crate) struct End<'a> {
     pub(crate) confinement: &'a Confinement,
+    pub(crate) enforced: &'a Report,
     pub(crate) wishes: &'a Wishes,
     pub(crate) cwd: &'a Path,
+    pub(crate) home: Option<&'a Path>,
     pub(crate) exit: Option<Exit>,
     pub(crate) output: &'a Output,
     pub(crate) limits_reached: &'a [Limit],
@@ -52,11 +55,11 @@ pub(crate) struct End<'a> {
 }
 
 /// More would be repetition.
-const MOST: usize = 8;
+const MOST: usize = 6;
 
 impl End<'_> {
     pub(crate) fn denials(&self) -> Vec<String> {
-        let mut denials = Vec::new();
+        let mut denials = vec![];
         self.limits(&mut denials);
         for path in self.restored {
             denials.push(format!(
@@ -64,11 +67,12 @@ impl End<'_> {
                 path.display()
             ));
         }
-        if self.exit != Some(Exit::Code(0)) && self.confinement.mode != Mode::Off {
+        if self.confinement.mode != Mode::Off {
             self.files(&mut denials);
             self.network(&mut denials);
             self.calls(&mut denials);
         }
+        denials.dedup();
         denials.truncate(MOST);
         denials
     }
@@ -90,114 +94,145 @@ impl End<'_> {
                 }
             }
         }
-        let ended_by = |name: &str| {
-            matches!(self.exit, Some(Exit::Signal(signal)) if signal.to_string() == name)
-                || matches!(self.exit, Some(Exit::Code(code)) if code > 128 && bashtion_sandbox::Signal::from_raw(code - 128).to_string() == name)
+        let ended_by = |name: &str| match self.exit {
+            Some(Exit::Signal(signal)) => signal.to_string() == name,
+            Some(Exit::Code(code)) => code > 128 && Signal::from_raw(code - 128).to_string() == name,
+            None => false,
         };
         if let Some(time) = limits.cpu
-            && (ended_by("SIGXCPU") || self.printed("CPU time limit exceeded"))
+            && (ended_by("SIGXCPU") || self.failed_with("CPU time limit exceeded"))
         {
             say("cpu", &format!("{} s", time.as_secs()), "so a process was ended");
         }
         if let Some(bytes) = limits.file_size
             && (ended_by("SIGXFSZ")
-                || self.printed("File size limit exceeded")
-                || self.printed("File too large"))
+                || self.failed_with("File size limit exceeded")
+                || self.failed_with("File too large"))
         {
             say("file-size", &Bytes(bytes), "so a file was cut");
         }
         if let Some(files) = limits.open_files
-            && self.printed("Too many open files")
+            && self.failed_with("Too many open files")
         {
             say("open-files", &files, "so a file could not be opened");
         }
-        if let Some(bytes) = limits.memory
-            && !self.limits_reached.contains(&Limit::Memory)
-            && ["Cannot allocate memory", "MemoryError", "out of memory"]
-                .iter()
-                .any(|text| self.printed(text))
-        {
-            say("memory", &Bytes(bytes), "as it seems");
+        // Where each process has its own limit, nobody counts.
+        if self.enforced.limits != Enforced::Full {
+            if let Some(bytes) = limits.memory
+                && ["Cannot allocate memory", "MemoryError", "out of memory"]
+                    .iter()
+                    .any(|text| self.failed_with(text))
+            {
+                say("memory", &Bytes(bytes), "as it seems");
+            }
+            if let Some(count) = limits.processes
+                && self.failed_with("Resource temporarily unavailable")
+            {
+                say("processes", &count, "as it seems");
+            }
         }
     }
 
     fn files(&self, denials: &mut Vec<String>) {
-        const REFUSALS: [&str; 5] = [
-            "Read-only file system", "Permission denied", "Operation not permitted",
-            "Device or resource busy", "Invalid cross-device link",
-        ];
-        let lines = self.texts().flat_map(str::lines);
-        let refusals: Vec<&str> =
-            lines.filter(|line| REFUSALS.iter().any(|text| line.contains(text))).collect();
-        let mut paths: Vec<PathBuf> = refusals.iter().flat_map(|line| paths_in(line, self.cwd)).collect();
-        if !refusals.is_empty() {
-            paths.extend(self.wishes.changes.iter().cloned());
-        }
+        let lines: Vec<&str> = self.complaints().lines().collect();
         let mut seen: Vec<PathBuf> = vec![];
-        for path in paths {
-            if !seen.contains(&path)
-                && let Some(denial) = self.explain(&path)
-            {
-                denials.push(denial);
-                seen.push(path);
+        for (index, line) in lines.iter().enumerate() {
+            let Some(refusal) = Refusal::in_line(line) else { continue };
+            // Some programs name the file a line or two before.
+            let before = lines[index.saturating_sub(2)..index].iter().rev();
+            let told = before.filter(|line| !line.trim_start().starts_with("File \""));
+            let near = told.into_iter().find_map(|line| last_path(line, self.cwd));
+            let named = refusal.path(line, self.cwd).or(near);
+            let wished = self.wishes.changes.iter().filter(|_| named.is_none()).cloned();
+            for path in named.clone().into_iter().chain(wished) {
+                let real = resolved(&path);
+                if !seen.contains(&real)
+                    && let Some(denial) = self.explain(&path, &real, refusal)
+                {
+                    denials.push(denial);
+                    seen.push(real);
+                }
             }
         }
     }
 
     /// Why a path was closed, if it was us.
-    fn explain(&self, path: &Path) -> Option<String> {
+    fn explain(&self, path: &Path, real: &Path, refusal: Refusal) -> Option<String> {
         let confinement = self.confinement;
-        // Where it would be, if it does not exist.
-        let real = path.ancestors().find_map(|known| {
-            let rest = path.strip_prefix(known).ok()?;
-            Some(known.canonicalize().ok()?.join(rest))
-        });
-        let real = real.as_deref().unwrap_or(path);
-        let shown = path.display();
+        let shown = real.display();
+        let could = |access| rustix::fs::access(real, access).is_ok();
         if confinement.secrets.iter().any(|secret| real.starts_with(secret)) {
-            return Some(format!(
-                "reading {shown}: it is on the list of secrets; allow it with readable = [\"{shown}\"] under [sandbox] in the user's configuration"
-            ));
+            // The mode of the file may have been enough.
+            return could(Access::EXISTS).then(|| {
+                format!("using {shown}: it is on the list of secrets; allow it with readable = [\"{shown}\"] under [sandbox] in the user's configuration")
+            });
         }
-        if let Some(within) = git_part(real)
-            && confinement.workspaces.iter().any(|root| real.starts_with(root))
+        let in_workspace = confinement.workspaces.iter().any(|root| real.starts_with(root));
+        if in_workspace && is_kept(real, refusal) {
+            return Some(
+                "changing hooks or configuration of a repository: they stay as they are, because git runs what they name; do that outside of the sandbox"
+                    .to_owned(),
+            );
+        }
+        let writable = confinement.writable.iter().any(|root| real.starts_with(root));
+        let untouchable =
+            ["/dev", "/proc", "/sys"].iter().any(|root| real.starts_with(root)) || real == Path::new("/");
+        let temporary =
+            real.starts_with(&confinement.temporary) && path.to_string_lossy().contains("/bashtion-");
+        let not_ours = refusal != Refusal::ReadOnly && !could(Access::WRITE_OK) && could(Access::EXISTS);
+        if (writable && confinement.mode == Mode::Workspace)
+            || untouchable
+            || temporary
+            || not_ours
+            || refusal == Refusal::Busy
         {
-            return Some(format!(
-                "changing {shown}: {within} of a repository stay as they are, because git runs what they name; change them outside of the sandbox"
-            ));
-        }
-        if confinement.writable.iter().any(|root| real.starts_with(root)) || real.starts_with("/dev") {
             return None;
         }
-        if confinement.mode == Mode::ReadOnly {
-            return Some(format!(
-                "changing {shown}: in read-only mode nothing can be changed; allow it with --sandbox workspace"
-            ));
+        Some(self.how_to_write(real))
+    }
+
+    fn how_to_write(&self, path: &Path) -> String {
+        let shown = path.display();
+        let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+        let too_wide =
+            directory == Path::new("/") || self.home.is_some_and(|home| home.starts_with(directory));
+        let named = if too_wide {
+            "a directory of its own".to_owned()
+        } else {
+            format!("--writable {}", directory.display())
+        };
+        if self.confinement.mode == Mode::ReadOnly {
+            let inside = path.starts_with(self.cwd);
+            let how = if inside {
+                "--sandbox workspace".to_owned()
+            } else {
+                format!("--sandbox workspace and {named}")
+            };
+            return format!(
+                "changing {shown}: in read-only mode nothing can be changed; allow it with {how}"
+            );
         }
-        let directory = if real.is_dir() { real } else { real.parent().unwrap_or(real) };
-        Some(format!(
-            "changing {shown}: only the workspace, $TMPDIR and package caches can be changed; allow it with --writable {}",
-            directory.display()
-        ))
+        let shared = ["/tmp", "/var/tmp"].iter().any(|shared| path.starts_with(shared));
+        let instead = if shared { "for temporary files use $TMPDIR, or " } else { "" };
+        format!(
+            "changing {shown}: only the workspace, $TMPDIR and package caches can be changed; {instead}allow it with {named}"
+        )
     }
 
     fn network(&self, denials: &mut Vec<String>) {
-        const SIGNS: [&str; 10] = [
-            "Could not resolve host", "Temporary failure in name resolution", "Name or service not known",
-            "Network is unreachable", "network is unreachable", "EAI_AGAIN", "ENETUNREACH", "ENOTFOUND",
-            "failed to lookup address", "Failed to resolve",
+        const SIGNS: [&str; 13] = [
+            "Could not resolve host", "could not resolve host", "Temporary failure in name resolution",
+            "Name or service not known", "nodename nor servname", "Network is unreachable",
+            "network is unreachable", "EAI_AGAIN", "ENETUNREACH", "ENOTFOUND", "failed to lookup address",
+            "Failed to resolve", "unable to resolve host address",
         ];
-        if self.confinement.network == Network::On {
+        let signs = SIGNS.iter().any(|sign| self.complaints().contains(sign));
+        let silent = self.exit != Some(Exit::Code(0)) && self.complaints().is_empty();
+        if self.confinement.network == Network::On || !(signs || (silent && !self.wishes.hosts.is_empty())) {
             return;
         }
-        let signs = SIGNS.iter().any(|sign| self.printed(sign));
-        let refused_socket =
-            denials.is_empty() && self.printed("socket") && self.printed("Permission denied");
-        let hosts: Vec<&str> =
-            self.wishes.hosts.iter().map(String::as_str).filter(|host| !is_local(host)).collect();
-        if !signs && !refused_socket && hosts.is_empty() {
-            return;
-        }
+        let known = |host: &&str| !is_local(host) && host.contains('.');
+        let hosts: Vec<&str> = self.wishes.hosts.iter().map(String::as_str).filter(known).collect();
         let whom = if hosts.is_empty() { "other machines".to_owned() } else { hosts.join(", ") };
         let how = match self.confinement.mode {
             Mode::ReadOnly => "allow it with --sandbox workspace --network on",
@@ -207,63 +242,116 @@ impl End<'_> {
     }
 
     fn calls(&self, denials: &mut Vec<String>) {
+        let says = |text: &str| self.complaints().contains(text);
+        let refused = says("ermission denied") || says("not permitted") || says("EACCES") || says("EPERM");
         if matches!(self.exit, Some(Exit::Signal(signal)) if signal.to_string() == "SIGSYS") {
             denials
                 .push("a system call of another architecture: such programs need --sandbox off".to_owned());
         }
-        if ["docker daemon", "Docker daemon", "podman.sock", "DBUS_SESSION_BUS", "system bus"]
-            .iter()
-            .any(|sign| self.printed(sign))
-        {
-            denials.push("connecting to a daemon of this machine: its sockets are closed; run such commands with --sandbox off".to_owned());
+        if says("ocker daemon") || says("podman.sock") || says("DBUS_SESSION_BUS") || says("system bus") {
+            denials.push("connecting to a daemon of this machine: its sockets are closed; such commands need --sandbox off".to_owned());
+        } else if refused && denials.is_empty() && (says("socket") || says(".sock")) {
+            denials.push("opening a socket: unix sockets are closed, and others while the network is off; internet protocols are allowed with --sandbox workspace --network on".to_owned());
         }
-        if self.printed("ptrace") && self.printed("not permitted") {
-            denials.push("tracing a process: debuggers need --sandbox off".to_owned());
+        if refused && (says("ptrace") || says("PTRACE") || says("LeakSanitizer")) {
+            denials.push("tracing a process: debuggers and leak checkers need --sandbox off".to_owned());
+        }
+        if says("pseudo-terminal") || says("out of pty devices") {
+            denials.push(
+                "opening a terminal: there are none in the sandbox; such commands need --sandbox off"
+                    .to_owned(),
+            );
         }
     }
 
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        [self.output.stderr(), self.output.stdout()].into_iter()
+    /// Where programs complain: on standard error, and where that goes to standard output too, in both.
+    fn complaints(&self) -> &str {
+        match self.output.stderr() {
+            "" if self.exit != Some(Exit::Code(0)) => self.output.stdout(),
+            text => text,
+        }
     }
 
-    fn printed(&self, sign: &str) -> bool {
-        self.texts().any(|text| text.contains(sign))
+    fn failed_with(&self, sign: &str) -> bool {
+        self.exit != Some(Exit::Code(0)) && self.complaints().contains(sign)
     }
 }
 
-/// What part of a git directory it is, if it is one that is kept.
-fn git_part(path: &Path) -> Option<&'static str> {
-    let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
-    let after = parts.iter().position(|part| *part == ".git")? + 1;
-    let name = parts
-        .get(after..)?
-        .iter()
-        .find(|name| ["hooks", "config", "config.lock", "config.worktree", "attributes"].contains(name));
-    name.map(|_| "hooks and configuration")
+/// How a program was told no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    ReadOnly,
+    Denied,
+    Busy,
+}
+
+impl Refusal {
+    const TEXTS: [(&str, Self); 9] = [
+        ("ead-only file system", Self::ReadOnly),
+        ("EROFS", Self::ReadOnly),
+        ("ermission denied", Self::Denied),
+        ("peration not permitted", Self::Denied),
+        ("EACCES", Self::Denied),
+        ("EPERM", Self::Denied),
+        ("cross-device link", Self::Denied),
+        ("evice or resource busy", Self::Busy),
+        ("EBUSY", Self::Busy),
+    ];
+
+    fn in_line(line: &str) -> Option<Self> {
+        Self::TEXTS.iter().find(|(text, _)| line.contains(text)).map(|(_, refusal)| *refusal)
+    }
+
+    /// The path that the message is about: the last one before the reason, else the first one after it.
+    fn path(self, line: &str, cwd: &Path) -> Option<PathBuf> {
+        let at = Self::TEXTS
+            .iter()
+            .filter(|(_, refusal)| *refusal == self)
+            .find_map(|(text, _)| line.find(text))?;
+        let (before, after) = line.split_at(at);
+        last_path(before, cwd).or_else(|| paths_in(after, cwd).into_iter().next())
+    }
+}
+
+/// What a command may not change of a repository, by where it is.
+fn is_kept(path: &Path, refusal: Refusal) -> bool {
+    const NAMES: [&str; 6] = ["hooks", "config", "config.lock", "config.worktree", "attributes", "commondir"];
+    let mut parts = path.iter().skip_while(|part| *part != ".git");
+    let in_git = parts.next().is_some();
+    in_git && (refusal == Refusal::Busy || parts.any(|part| NAMES.iter().any(|name| part == *name)))
 }
 
 fn is_local(host: &str) -> bool {
     host == "localhost" || host.starts_with("127.") || host == "::1" || host == "[::1]"
 }
 
-/// Paths that an error message names: quoted, or between colons.
+/// Where a path really is, or would be if it existed.
+fn resolved(path: &Path) -> PathBuf {
+    let real = path.ancestors().find_map(|known| {
+        let rest = path.strip_prefix(known).ok()?;
+        let known = known.canonicalize().ok()?;
+        Some(if rest.as_os_str().is_empty() { known } else { known.join(rest) })
+    });
+    real.unwrap_or_else(|| path.to_owned())
+}
+
+fn last_path(text: &str, cwd: &Path) -> Option<PathBuf> {
+    paths_in(text, cwd).pop()
+}
+
+/// Paths that a message names, in its order: quoted, or a word of their own.
 fn paths_in(line: &str, cwd: &Path) -> Vec<PathBuf> {
-    let quoted = line.split(['\'', '"', '‘', '’', '`']).skip(1).step_by(2);
-    let between = line.split(": ").flat_map(|part| part.split(':')).map(str::trim);
-    let mut found: Vec<PathBuf> = vec![];
-    for text in quoted.chain(between) {
-        let looks_like = !text.is_empty()
-            && !text.contains(char::is_whitespace)
-            && (text.starts_with('/')
-                || text.starts_with("./")
-                || text.starts_with("../")
-                || cwd.join(text).exists());
-        let path = cwd.join(text);
-        if looks_like && !found.contains(&path) && path != cwd {
-            found.push(path);
-        }
-    }
-    found
+    let is_quote = |c: char| "'\"‘’`«»".contains(c);
+    let pieces = line.split(is_quote).enumerate().flat_map(|(index, piece)| match index % 2 {
+        1 => vec![piece],
+        _ => piece.split_whitespace().collect(),
+    });
+    let words = pieces.map(|word| word.trim_matches(|c: char| ":,;()[]".contains(c)));
+    let is_path = |word: &&str| {
+        let is_written_as_one = word.starts_with('/') || word.starts_with("./") || word.starts_with("../");
+        !word.is_empty() && (is_written_as_one || word.starts_with(".git/") || cwd.join(word).exists())
+    };
+    words.filter(is_path).map(|word| cwd.join(word)).filter(|path| path != cwd).collect()
 }
 
 /// A size as people write it.
@@ -284,17 +372,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_found_in_messages() {
+    fn the_path_that_a_message_is_about() {
         let cases = [
             ("touch: cannot touch '/etc/x': Read-only file system", "/etc/x"),
             ("bash: line 1: /etc/x: Permission denied", "/etc/x"),
             ("PermissionError: [Errno 13] Permission denied: '/root/.ssh/id'", "/root/.ssh/id"),
             ("cat: ../other/x: Permission denied", "/w/../other/x"),
+            ("/usr/bin/ld: cannot open output file ../as: Read-only file system", "/w/../as"),
+            ("error: could not write config file .git/config: Device or resource busy", "/w/.git/config"),
+            ("mkdir /root/go: read-only file system", "/root/go"),
         ];
         for (line, path) in cases {
-            assert_eq!(paths_in(line, Path::new("/w")), [PathBuf::from(path)], "{line}");
+            let refusal = Refusal::in_line(line).unwrap();
+            assert_eq!(refusal.path(line, Path::new("/w")), Some(PathBuf::from(path)), "{line}");
         }
-        assert_eq!(paths_in("nothing here: Permission denied", Path::new("/w")), Vec::<PathBuf>::new());
+        assert_eq!(Refusal::Denied.path("nothing here: Permission denied", Path::new("/w")), None);
+        assert_eq!(Refusal::in_line("all is well"), None);
     }
 
     #[test]

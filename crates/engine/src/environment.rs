@@ -27,6 +27,18 @@ const NON_INTERACTIVE: [(&str, &str); 14] = [
     ("npm_config_yes", "true"),
 ];
 
+/// What keeps programs from waiting for a network that is not there.
+pub(crate) const OFFLINE: [(&str, &str); 5] = [
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("PIP_RETRIES", "0"),
+    ("npm_config_audit", "false"),
+    ("npm_config_fetch_retries", "0"),
+    ("npm_config_update_notifier", "false"),
+];
+
+/// Root without its powers cannot give files away, which an archiver tries if it is not told.
+pub(crate) const ROOT_WITHOUT_POWERS: (&str, &str) = ("TAR_OPTIONS", "--no-same-owner");
+
 /// Lowest layer first: the caller's allowed variables, the non-interactive ones, the request's own.
 pub(crate) fn build(request: &Request, context: &ToolContext) -> Vec<(OsString, OsString)> {
     let mut env = BTreeMap::<OsString, OsString>::new();

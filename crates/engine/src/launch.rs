@@ -98,7 +98,12 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
             sandbox.confine(&confining.confinement).map_err(|source| LaunchError::Sandbox { source })?;
         temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
         if let Some(temporary) = temporary.as_ref().filter(|_| confining.sets_temporary) {
-            set_temporary(&mut env, temporary.path());
+            set(&mut env, "TMPDIR", temporary.path());
+        }
+        for (name, value) in confining.env {
+            if !env.iter().any(|(known, _)| known == name) {
+                env.push((name.into(), value.into()));
+            }
         }
         (confinement, notes, confined) = (Some(confining.confinement), confining.notes, Some(made));
     }
@@ -134,9 +139,9 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started })
 }
 
-fn set_temporary(env: &mut Vec<(OsString, OsString)>, path: &Path) {
-    env.retain(|(name, _)| name != "TMPDIR");
-    env.push(("TMPDIR".into(), path.into()));
+fn set(env: &mut Vec<(OsString, OsString)>, name: &str, value: &Path) {
+    env.retain(|(known, _)| known != name);
+    env.push((name.into(), value.into()));
 }
 
 fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchError {

@@ -41,6 +41,8 @@ pub(crate) struct Facts {
     pub(crate) display: String,
     pub(crate) description: Option<String>,
     pub(crate) cwd: PathBuf,
+    /// The caller's.
+    pub(crate) home: Option<PathBuf>,
     pub(crate) verdict: Verdict,
     pub(crate) wishes: Wishes,
 }
@@ -108,6 +110,7 @@ impl Plan {
                 display: job.display,
                 description: job.description,
                 cwd: job.cwd,
+                home: job.home,
                 verdict: permit.into_verdict(),
                 wishes,
             },

@@ -130,6 +130,9 @@ pub enum ConfineError {
         /// What the kernel said.
         source: std::io::Error,
     },
+    /// Somebody moves things about in the workspace.
+    #[error("a repository in the workspace changes while it is looked at")]
+    Changing,
     /// The kernel refused the rules.
     #[error("cannot build the rules of the sandbox: {what}")]
     Rules {

@@ -42,3 +42,16 @@ pub(super) const CACHES: &[&str] = &[
     ".yarn/berry/cache", ".bun/install/cache", "go/pkg/mod", ".gradle/caches", ".gradle/wrapper",
     ".m2/repository", ".nuget/packages",
 ];
+
+/// The caches of some tools, by the name of the program.
+pub(super) const MADE_BY: &[(&str, &[&str])] = &[
+    ("cargo", &[".cargo/registry", ".cargo/git"]),
+    ("npm", &[".npm"]),
+    ("pip", &[".cache/pip"]),
+    ("pip3", &[".cache/pip"]),
+    ("uv", &[".cache/uv"]),
+    ("go", &[".cache/go-build", "go/pkg/mod"]),
+    ("yarn", &[".cache/yarn"]),
+    ("pnpm", &[".cache/pnpm", ".local/share/pnpm/store"]),
+    ("ccache", &[".cache/ccache"]),
+];

@@ -2,14 +2,17 @@
 
 mod lists;
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bashtion_sandbox::Mode;
 
 use crate::SandboxSettings;
 use crate::confine::expand;
-use lists::{CACHES, SECRETS, SYSTEM_SECRETS};
+use lists::{CACHES, MADE_BY, SECRETS, SYSTEM_SECRETS};
 
 /// Remembers what was found, for as long as nothing was added or removed beside it: looking for a hundred files before
 /// every command would cost a tenth of it.
@@ -29,7 +32,9 @@ pub(crate) struct Existing {
 /// What decides where to look.
 #[derive(Debug, PartialEq, Eq)]
 struct Key {
+    mode: Mode,
     home: Option<PathBuf>,
+    search_path: Option<OsString>,
     secrets: Vec<PathBuf>,
     readable: Vec<PathBuf>,
 }
@@ -38,8 +43,15 @@ struct Key {
 type Stamp = (u64, u64, i64, i64);
 
 impl Places {
-    pub(crate) fn existing(&self, home: Option<&Path>, settings: &SandboxSettings) -> Arc<Existing> {
+    pub(crate) fn existing(
+        &self,
+        home: Option<&Path>,
+        search_path: Option<&OsString>,
+        settings: &SandboxSettings,
+    ) -> Arc<Existing> {
         let key = Key {
+            mode: settings.mode,
+            search_path: search_path.cloned(),
             home: home.map(Path::to_owned),
             secrets: settings.secrets.clone(),
             readable: settings.readable.clone(),
@@ -64,8 +76,13 @@ impl Existing {
         };
         let expanded =
             |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(|path| expand(path, home)).collect() };
+        home.into_iter()
+            .filter(|_| key.mode == Mode::Workspace)
+            .for_each(|home| make_missing_caches(home, key.search_path.as_deref()));
         let caches = in_home(CACHES);
         let mut secrets = in_home(SECRETS);
+        // Whoever sets HOME for us does not give away their own.
+        secrets.extend(home_of_user().iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))));
         secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from));
         secrets.extend(expanded(&key.secrets));
 
@@ -100,6 +117,35 @@ impl Existing {
     }
 }
 
+/// A tool that is installed makes its cache when it first runs. In a sandbox it could not, so we do.
+fn make_missing_caches(home: &Path, search_path: Option<&OsStr>) {
+    for (tool, caches) in MADE_BY {
+        let missing: Vec<PathBuf> =
+            caches.iter().map(|name| home.join(name)).filter(|path| !path.exists()).collect();
+        let installed = || {
+            let directories = search_path.map(std::env::split_paths).into_iter().flatten();
+            directories
+                .filter(|directory| directory.is_absolute())
+                .any(|directory| directory.join(tool).exists())
+        };
+        if !missing.is_empty() && home.is_dir() && installed() {
+            missing.iter().for_each(|path| drop(fs::create_dir_all(path)));
+        }
+    }
+}
+
+/// As the system knows it.
+fn home_of_user() -> Option<&'static PathBuf> {
+    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let look = || {
+        let user = rustix::process::geteuid().as_raw().to_string();
+        let users = fs::read_to_string("/etc/passwd").ok()?;
+        let line = users.lines().find(|line| line.split(':').nth(2) == Some(user.as_str()))?;
+        line.split(':').nth(5).map(PathBuf::from).filter(|home| home.is_absolute())
+    };
+    HOME.get_or_init(look).as_ref()
+}
+
 /// The directory where it would have to be added, or another directory that leads to it.
 fn nearest_directory(path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|directory| directory.is_dir()).map(Path::to_owned)
@@ -120,12 +166,26 @@ mod tests {
         let home = home.path().canonicalize().unwrap();
         let places = Places::default();
         let settings = SandboxSettings::default();
-        let secrets = || places.existing(Some(&home), &settings).secrets.clone();
+        let secrets = || places.existing(Some(&home), None, &settings).secrets.clone();
         assert!(!secrets().iter().any(|path| path.starts_with(&home)));
         fs::create_dir_all(home.join(".config/gh")).unwrap();
         assert!(secrets().contains(&home.join(".config/gh")));
         fs::create_dir(home.join(".config/gcloud")).unwrap();
         assert!(secrets().contains(&home.join(".config/gcloud")));
+    }
+
+    #[test]
+    fn an_installed_tool_gets_its_cache() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("bin")).unwrap();
+        fs::create_dir_all(root.join("home")).unwrap();
+        fs::write(root.join("bin/npm"), "").unwrap();
+        let path = root.join("bin").into_os_string();
+        let found =
+            Places::default().existing(Some(&root.join("home")), Some(&path), &SandboxSettings::default());
+        assert!(found.caches.contains(&root.join("home/.npm")));
+        assert!(!root.join("home/.cargo").exists(), "cargo is not installed there");
     }
 
     #[test]
@@ -139,7 +199,7 @@ mod tests {
             secrets: vec!["~/mine".into()],
             ..SandboxSettings::default()
         };
-        let secrets = Places::default().existing(Some(&home), &settings).secrets.clone();
+        let secrets = Places::default().existing(Some(&home), None, &settings).secrets.clone();
         assert!(secrets.contains(&home.join("mine")) && !secrets.contains(&home.join(".aws")));
     }
 }

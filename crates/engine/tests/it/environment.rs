@@ -47,11 +47,17 @@ async fn only_the_allow_list_and_the_non_interactive_variables() {
         "NO_COLOR": "1",
         "PAGER": "cat",
         "PATH": "/usr/bin:/bin",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_NO_INPUT": "1",
+        "PIP_RETRIES": "0",
         "PYTHONUNBUFFERED": "1",
         "SSH_ASKPASS_REQUIRE": "never",
         "SYSTEMD_PAGER": "cat",
+        "TAR_OPTIONS": "--no-same-owner",
         "TERM": "dumb",
+        "npm_config_audit": "false",
+        "npm_config_fetch_retries": "0",
+        "npm_config_update_notifier": "false",
         "npm_config_yes": "true",
     }
     "#);

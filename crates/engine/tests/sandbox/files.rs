@@ -68,6 +68,10 @@ escapes! {
     t02_attributes_by_the_newest_call: "{probe} setxattrat {outside}/file", attribute_changed, [Workspace, ReadOnly];
     t02_inode_flags: "{probe} chattr {outside}/file", accepted, [Workspace, ReadOnly];
     t02_inode_flags_by_the_newest_call: "{probe} file_setattr {outside}/file", accepted, [Workspace, ReadOnly];
+    t02_version: "{probe} setversion {outside}/file", accepted, [Workspace, ReadOnly];
+    t02_a_lease: "{probe} lease {outside}/file", accepted, [Workspace, Plain, ReadOnly];
+    t02_mode_of_a_device: "{probe} futimens /dev/full", accepted, [Workspace, ReadOnly];
+    t03_a_device_in_the_workspace: "{probe} mkzero {work}/zero; {probe} open_device {work}/zero", |_, outcome| outcome.success(), [Workspace, Plain, ReadOnly];
     t03_a_device: "{probe} open_device /dev/loop0 || {probe} open_device /dev/kmsg", accepted, [Workspace, Plain, ReadOnly];
     t03_kernel_settings: "{probe} write_same /proc/sys/kernel/core_pattern", accepted, [Workspace, Plain, ReadOnly];
     t03_control_groups: "for g in /sys/fs/cgroup/unified /sys/fs/cgroup; do [ -e $g/cgroup.procs ] && echo $$ > $g/cgroup.procs && echo ok; done", accepted, [Workspace, Plain, ReadOnly];

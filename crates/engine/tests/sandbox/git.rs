@@ -133,6 +133,136 @@ fn t18_the_link_of_a_worktree() {
     );
 }
 
+/// Each line is one command; only together do they plant something.
+fn cannot_in_steps(commands: &[&str], holds: &[Hold]) {
+    let free = scene();
+    commands.iter().for_each(|command| drop(free.run(Hold::Off, command)));
+    assert!(planted(&free).is_some(), "it must succeed without the sandbox");
+    for hold in holds {
+        let scene = scene();
+        commands.iter().for_each(|command| drop(scene.run(*hold, command)));
+        assert_eq!(planted(&scene), None, "{hold:?}");
+    }
+}
+
+#[test]
+fn t18_a_repository_that_looks_like_none_for_a_while() {
+    let steps = ["mv .git/HEAD .git/H", "echo evil > .git/hooks/pre-commit; mv .git/H .git/HEAD"];
+    cannot_in_steps(&steps, &[Hold::Workspace, Hold::Plain]);
+}
+
+#[test]
+fn t18_a_repository_around_one_that_lost_its_head() {
+    cannot(
+        "git clone -q --bare . b; mv .git/HEAD .git/H; mv b/* .; printf '[core]\\nfsmonitor = evil\\n' >> config",
+    );
+}
+
+#[test]
+fn t18_a_directory_above_moved_away() {
+    let exchange = "cp -r nested copied; mkdir -p copied/.git/hooks; echo evil > copied/.git/hooks/pre-commit; mv nested old; mv copied nested";
+    let free = scene();
+    free.run(Hold::Off, exchange);
+    assert!(planted(&free).is_some(), "it must succeed without the sandbox");
+    let modules =
+        "mv .git/modules .git/old; cp -r .git/old .git/modules; git -C module config core.fsmonitor evil";
+    for command in [exchange, modules] {
+        let scene = scene();
+        scene.run(Hold::Workspace, command);
+        assert_eq!(planted(&scene), None, "{command}");
+    }
+    // Without mounts it cannot be kept from happening, but it is told.
+    let scene = scene();
+    let outcome = scene.run(Hold::Plain, exchange);
+    assert!(outcome.denials.iter().any(|denial| denial.contains("nested/.git")), "{:?}", outcome.denials);
+}
+
+#[test]
+fn t18_attributes_by_another_directory() {
+    cannot("mv .git/info .git/old; mkdir .git/info; echo '* filter=evil' > .git/info/attributes");
+}
+
+#[test]
+fn t18_configuration_of_a_worktree() {
+    let with = "git config extensions.worktreeConfig true";
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
+        let scene = scene();
+        scene.run(Hold::Off, with);
+        scene.run(hold, "printf '[core]\nfsmonitor = evil\n' > .git/config.worktree");
+        assert_eq!(planted(&scene).is_some(), hold == Hold::Off, "{hold:?}");
+    }
+}
+
+/// What we put back, we put back where it was, and not where a path leads by then.
+#[test]
+fn t20_putting_back_writes_nothing_elsewhere() {
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let scene = scene();
+        let victim = scene.path("outside/victim");
+        let made = Command::new("git").args(["init", "-q"]).arg(&victim).status().unwrap();
+        assert!(made.success());
+        let config = fs::read_to_string(victim.join(".git/config")).unwrap();
+        scene.run(hold, "git init -q x; echo {work}/evil > x/.git/commondir; printf evil > x/.git/config; echo evil > x/.git/hooks/pre-commit");
+        scene.run(hold, "mv x y; ln -s {outside}/victim x");
+        scene.run(hold, "rm -rf y/.git/info; ln -s {outside}/victim y/.git/info; mkdir z; ln -s {outside}/victim/.git z/.git");
+        scene.run(hold, "true");
+        assert!(!victim.join(".git/commondir").exists() && !victim.join("attributes").exists(), "{hold:?}");
+        assert!(!victim.join(".git/hooks/pre-commit").exists(), "{hold:?}");
+        assert_eq!(fs::read_to_string(victim.join(".git/config")).unwrap(), config, "{hold:?}");
+    }
+}
+
+#[test]
+fn t20_a_project_s_own_rules_stay() {
+    let scene = scene();
+    fs::write(scene.path("work/.bashtion.toml"), "[sandbox]\nmode = \"read-only\"\n").unwrap();
+    scene.run(Hold::Workspace, "rm -f .bashtion.toml; echo > .bashtion.toml; mv .bashtion.toml x");
+    assert!(fs::read_to_string(scene.path("work/.bashtion.toml")).unwrap().contains("read-only"), "{hold:?}");
+}
+
+#[test]
+fn links_that_cannot_be_kept_are_told() {
+    let scene = scene();
+    scene.run(Hold::Off, "rm -rf .git/hooks; mkdir hooks; ln -s ../hooks .git/hooks");
+    let report = scene.run(Hold::Workspace, "true").sandbox;
+    assert_eq!(report.filesystem, bashtion::Enforced::Partial);
+    assert!(report.reason.unwrap().contains("is a link, which cannot be kept"));
+}
+
+/// Nothing appears in a repository that nobody asked for.
+#[test]
+fn a_repository_stays_as_it_is() {
+    let scene = scene();
+    let list = || {
+        let found = Command::new("find").arg(scene.path("work/.git")).output().unwrap().stdout;
+        let mut found: Vec<String> = String::from_utf8(found).unwrap().lines().map(str::to_owned).collect();
+        found.sort();
+        found
+    };
+    let before = list();
+    scene.run(Hold::Workspace, "true");
+    scene.run(Hold::Plain, "true");
+    assert_eq!(list(), before);
+}
+
+#[test]
+fn a_submodule_as_the_workspace() {
+    let scene = scene();
+    let context = bashtion::ToolContext::from_host(scene.path("work/module")).env("HOME", scene.path("home"));
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let commit = format!("{IDENTITY}; echo x >> x && git add x && git commit -qm x");
+        let outcome = scene.run_as(&context, crate::scene::settings(hold), &commit);
+        assert!(outcome.success(), "{hold:?} {}", outcome.output.stderr());
+        scene.run_as(
+            &context,
+            crate::scene::settings(hold),
+            "git config core.fsmonitor evil; echo x > ../.git/x",
+        );
+        assert_eq!(planted(&scene), None, "{hold:?}");
+        assert!(!scene.path("work/.git/x").exists(), "{hold:?}");
+    }
+}
+
 /// A file in the workspace that names a git directory elsewhere does not open it.
 #[test]
 fn t18_a_link_to_a_repository_elsewhere_opens_nothing() {

@@ -29,7 +29,6 @@ escapes! {
 
 #[test]
 fn t13_shared_objects_of_others() {
-    #[expect(clippy::zombie_processes, reason = "it is waited for")]
     let mut maker = std::process::Command::new("ipcmk")
         .args(["-M", "4096"])
         .stdout(std::process::Stdio::piped())

@@ -60,3 +60,32 @@ fn a_secret_can_be_allowed_and_another_be_named() {
         assert_eq!(outcome.output.stdout(), SECRET, "{hold:?}");
     }
 }
+
+/// A mount over a file goes when the file is replaced; the rules do not.
+#[test]
+fn t06_a_secret_replaced_while_the_command_runs() {
+    for hold in [Hold::Workspace, Hold::Plain, Hold::ReadOnly] {
+        let scene = Scene::new();
+        let (secret, new) = (scene.path("home/.netrc"), scene.path("home/new"));
+        let replace = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            std::fs::write(&new, SECRET).unwrap();
+            std::fs::rename(&new, &secret).unwrap();
+        });
+        let outcome = scene.run(hold, "for i in $(seq 12); do cat ~/.netrc; sleep 0.1; done");
+        replace.join().unwrap();
+        assert!(!outcome.output.stdout().contains(SECRET), "{hold:?}");
+    }
+}
+
+#[test]
+fn t06_a_secret_in_the_workspace_moved_in_two_steps() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.path("work/dotfiles/ssh")).unwrap();
+    std::fs::write(scene.path("work/dotfiles/ssh/id"), SECRET).unwrap();
+    std::fs::remove_dir_all(scene.path("home/.ssh")).unwrap();
+    std::os::unix::fs::symlink(scene.path("work/dotfiles/ssh"), scene.path("home/.ssh")).unwrap();
+    scene.run(Hold::Workspace, "mv dotfiles moved");
+    let outcome = scene.run(Hold::Workspace, "cat */ssh/id; cat ~/.ssh/id");
+    assert!(!outcome.output.stdout().contains(SECRET));
+}

@@ -37,7 +37,7 @@ fn without_namespaces_it_says_what_is_open() {
 
 #[test]
 fn a_denied_write_names_the_flag() {
-    let expected = "changing OUT/new: only the workspace, $TMPDIR and package caches can be changed; allow it with --writable OUT";
+    let expected = "changing OUT/new: only the workspace, $TMPDIR and package caches can be changed; for temporary files use $TMPDIR, or allow it with --writable OUT";
     assert_eq!(denials(Hold::Workspace, "echo x > {outside}/new"), [expected]);
     assert_eq!(denials(Hold::Plain, "python3 -c 'open(\"{outside}/new\", \"w\")'"), [expected]);
     let expected = "changing ROOT/work/here: in read-only mode nothing can be changed; allow it with --sandbox workspace";
@@ -46,7 +46,7 @@ fn a_denied_write_names_the_flag() {
 
 #[test]
 fn a_denied_read_names_the_setting() {
-    let expected = "reading ROOT/home/.ssh/id_ed25519: it is on the list of secrets; allow it with \
+    let expected = "using ROOT/home/.ssh/id_ed25519: it is on the list of secrets; allow it with \
                     readable = [\"ROOT/home/.ssh/id_ed25519\"] under [sandbox] in the user's configuration";
     for hold in [Hold::Workspace, Hold::Plain, Hold::ReadOnly] {
         assert_eq!(denials(hold, "cat ~/.ssh/id_ed25519"), [expected], "{hold:?}");
@@ -58,8 +58,8 @@ fn a_denied_connection_names_the_host() {
     let told = denials(Hold::Workspace, "curl -s http://example.com");
     assert_eq!(told, ["connecting to example.com: the network is off; allow it with --network on"]);
     let told = denials(Hold::ReadOnly, "python3 -c 'import socket; socket.socket()'");
-    let expected =
-        "connecting to other machines: the network is off; allow it with --sandbox workspace --network on";
+    let expected = "opening a socket: unix sockets are closed, and others while the network is off; \
+                    internet protocols are allowed with --sandbox workspace --network on";
     assert_eq!(told, [expected]);
 }
 
@@ -67,10 +67,34 @@ fn a_denied_connection_names_the_host() {
 fn nothing_is_blamed_on_the_sandbox_that_it_did_not_do() {
     for command in [
         "false", "cat missing", "ls /nowhere", "exit 3", "echo 'Permission denied' ; exit 1",
-        "grep x /etc/hostname; false", "echo x > {outside}/new || true", "cat ~/.ssh/id_ed25519; true",
+        "grep x /etc/hostname; false", "echo 'Cannot allocate memory'; exit 1", "git push nowhere",
+        "curl --nosuch http://example.com", "cat /etc/hostname/x; false", "chroot / true",
+        "cat /proc/kmsg > /dev/null",
     ] {
         assert_eq!(denials(Hold::Workspace, command), Vec::<String>::new(), "{command}");
     }
+}
+
+#[test]
+fn it_is_told_also_when_the_command_goes_on() {
+    for (command, word) in [
+        ("cat ~/.ssh/id_ed25519; true", "secrets"),
+        ("curl -sS http://example.com | head -1", "network"),
+        ("mkdir /opt/new-directory; true", "--writable /opt"),
+        ("git init -q r && cd r && true", ""),
+    ] {
+        let told = denials(Hold::Workspace, command);
+        assert_eq!(told.len(), usize::from(!word.is_empty()), "{command} {told:?}");
+        assert!(told.iter().all(|denial| denial.contains(word)), "{command} {told:?}");
+    }
+    let scene = Scene::new();
+    assert!(scene.run(Hold::Off, "git init -q .").success());
+    let outcome = scene.run(Hold::Workspace, "git config user.name me");
+    assert!(
+        outcome.denials[0].starts_with("changing hooks or configuration of a repository"),
+        "{:?}",
+        outcome.denials
+    );
 }
 
 #[test]

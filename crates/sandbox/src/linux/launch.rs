@@ -99,7 +99,7 @@ impl Sandbox {
         let namespaces = prepared.confined.as_ref().is_some_and(Confined::wants_namespaces)
             && !self.without_namespaces.load(Ordering::Relaxed);
         if namespaces {
-            match self.attempt(prepared, true) {
+            match self.attempt_while_things_change(prepared) {
                 Err(Failed { error: SpawnError::Refused { step, source }, .. })
                     if matches!(step, Step::Clone | Step::Namespaces) && is_refusal(&source) =>
                 {
@@ -110,6 +110,28 @@ impl Sandbox {
             }
         }
         self.attempt(prepared, false)
+    }
+
+    /// Another command may move things about in the workspace just now.
+    fn attempt_while_things_change(&self, prepared: &Prepared) -> Result<Child, Failed> {
+        const TRIES: usize = 5;
+        let mut result = self.attempt(prepared, true);
+        for _ in 1..TRIES {
+            let changing = match &result {
+                Err(Failed { error: SpawnError::Confine(ConfineError::Changing), .. }) => true,
+                Err(Failed { error: SpawnError::Refused { step, source }, .. }) => {
+                    let gone = [libc::ESTALE, libc::ENOENT, libc::ENOTDIR].map(Some);
+                    matches!(step, Step::Namespaces | Step::Mounts) && gone.contains(&source.raw_os_error())
+                }
+                Ok(_) | Err(_) => false,
+            };
+            if !changing {
+                break;
+            }
+            prepared.confined.iter().for_each(Confined::look_again);
+            result = self.attempt(prepared, true);
+        }
+        result
     }
 
     fn attempt(&self, prepared: &Prepared, namespaces: bool) -> Result<Child, Failed> {
@@ -183,7 +205,7 @@ impl Sandbox {
             hold: Some(hold),
             surroundings,
             limits,
-            locked,
+            capabilities: locked.then(|| confined.capabilities(namespaces)),
         })
     }
 }
@@ -207,7 +229,7 @@ struct Bonds {
     identity: Option<Identity>,
     limits: TreeLimits,
     of_each: Vec<(u32, libc::rlimit)>,
-    locked: bool,
+    capabilities: Option<u32>,
     report: Report,
 }
 
@@ -219,7 +241,7 @@ impl Bonds {
             identity: None,
             limits: TreeLimits::default(),
             of_each: vec![],
-            locked: false,
+            capabilities: None,
             report: Report::unconfined(),
         }
     }
@@ -236,7 +258,7 @@ impl Bonds {
             own_network: hold.own_network,
             mounts: self.surroundings.mounts.as_ref(),
             limits: &self.of_each,
-            locked: self.locked,
+            capabilities: self.capabilities,
             ruleset: hold.ruleset(),
             filter: hold.filter(),
         })

@@ -22,6 +22,8 @@ pub(super) enum When {
     Any(&'static [Test]),
     /// Those where not all tests of any of these lists hold.
     Unless(&'static [&'static [Test]]),
+    /// Those where any of the first holds, and those where none of the others does.
+    AnyOrUnless(&'static [Test], &'static [&'static [Test]]),
 }
 
 /// A look at the lower half of one argument, which is all that the kernel takes of an `int`.
@@ -150,31 +152,30 @@ fn body(rule: &Rule) -> Vec<sock_filter> {
     let refused = refuse(rule.errno);
     match rule.when {
         When::Always => vec![refused],
-        When::Any(tests) => {
-            let mut code = vec![];
-            for test in tests {
-                // Fits: the answer is next. Otherwise it is skipped.
-                code.extend(look(*test, 1));
-                code.push(refused);
-            }
-            code.push(ALLOW);
-            code
-        }
-        When::Unless(lists) => {
-            let mut code = vec![];
-            for tests in lists {
-                let mut list = vec![ALLOW];
-                for test in tests.iter().rev() {
-                    let mut longer = look(*test, length(&list));
-                    longer.extend(list);
-                    list = longer;
-                }
-                code.extend(list);
-            }
-            code.push(refused);
-            code
-        }
+        When::Any(tests) => [any(tests, refused), vec![ALLOW]].concat(),
+        When::Unless(lists) => unless(lists, refused),
+        When::AnyOrUnless(tests, lists) => [any(tests, refused), unless(lists, refused)].concat(),
     }
+}
+
+fn any(tests: &[Test], refused: sock_filter) -> Vec<sock_filter> {
+    // Fits: the answer is next. Otherwise it is skipped.
+    tests.iter().flat_map(|test| [look(*test, 1), vec![refused]].concat()).collect()
+}
+
+fn unless(lists: &[&[Test]], refused: sock_filter) -> Vec<sock_filter> {
+    let mut code = vec![];
+    for tests in lists {
+        let mut list = vec![ALLOW];
+        for test in tests.iter().rev() {
+            let mut longer = look(*test, length(&list));
+            longer.extend(list);
+            list = longer;
+        }
+        code.extend(list);
+    }
+    code.push(refused);
+    code
 }
 
 /// Goes on with the next step if the test holds, else skips that many.

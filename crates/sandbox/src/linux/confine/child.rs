@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 
 use libc::c_long;
 
-use super::mounts::{Bind, Mounts};
+use super::mounts::{Bind, Change, Mounts};
 
 /// Everything that holds one child, made by the parent.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(in super::super) struct Orders<'a> {
     pub(in super::super) own_network: bool,
     pub(in super::super) mounts: Option<&'a Mounts>,
     pub(in super::super) limits: &'a [(u32, libc::rlimit)],
-    /// Whether it is to be held for good, and not just limited.
-    pub(in super::super) locked: bool,
+    /// The capabilities that it keeps; none if it is not held but just limited.
+    pub(in super::super) capabilities: Option<u32>,
     pub(in super::super) ruleset: Option<RawFd>,
     pub(in super::super) filter: &'a [libc::sock_filter],
 }
@@ -56,7 +56,27 @@ impl Orders<'_> {
     }
 
     pub(in super::super) fn arrange_mounts(&self) -> bool {
-        self.mounts.is_none_or(Mounts::arrange)
+        self.mounts.is_none_or(|mounts| mounts.arrange() && (!mounts.own_proc || self.grant_proc()))
+    }
+
+    /// The process table is this child's own, so the rules cannot have known it.
+    fn grant_proc(&self) -> bool {
+        /// `struct landlock_path_beneath_attr` of the kernel.
+        #[repr(C, packed)]
+        struct Beneath {
+            allowed: u64,
+            directory: RawFd,
+        }
+        const READ_FILE: u64 = 4;
+        const PATH_BENEATH: i64 = 1;
+        let Some(ruleset) = self.ruleset else { return true };
+        let flags = i64::from(libc::O_PATH | libc::O_CLOEXEC);
+        let opened = call(libc::SYS_openat, [libc::AT_FDCWD.into(), c"/proc".as_ptr() as i64, flags, 0, 0]);
+        opened.and_then(|fd| RawFd::try_from(fd).ok()).is_some_and(|directory| {
+            let beneath = Beneath { allowed: READ_FILE, directory };
+            let arguments = [ruleset.into(), PATH_BENEATH, address(&beneath), 0, 0];
+            call(libc::SYS_landlock_add_rule, arguments).is_some()
+        })
     }
 
     pub(in super::super) fn limit(&self) -> bool {
@@ -70,20 +90,21 @@ impl Orders<'_> {
         /// `SECBIT_NOROOT`, `SECBIT_NO_SETUID_FIXUP`, `SECBIT_NO_CAP_AMBIENT_RAISE`, each with its lock.
         const SECURE_BITS: i64 = 0b1100_1111;
         const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
-        if !self.locked {
-            return true;
+        let Some(capabilities) = self.capabilities else { return true };
+        if capabilities == 0 {
+            // Refused to those who have no privilege to give up.
+            let _ = call(libc::SYS_prctl, [libc::PR_SET_SECUREBITS.into(), SECURE_BITS, 0, 0, 0]);
         }
-        // Refused to those who have no privilege to give up.
-        let _ = call(libc::SYS_prctl, [libc::PR_SET_SECUREBITS.into(), SECURE_BITS, 0, 0, 0]);
         let header = [CAPABILITY_VERSION_3, 0];
-        let none = [0_u32; 6];
+        // Effective and permitted; a program gets no more than its starter had, because of "no new privileges".
+        let sets = [capabilities, capabilities, 0, 0, 0, 0];
         call(libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS.into(), 1, 0, 0, 0]).is_some()
             && call(
                 libc::SYS_prctl,
                 [libc::PR_CAP_AMBIENT.into(), libc::PR_CAP_AMBIENT_CLEAR_ALL.into(), 0, 0, 0],
             )
             .is_some()
-            && call(libc::SYS_capset, [address(&header), address(&none), 0, 0, 0]).is_some()
+            && call(libc::SYS_capset, [address(&header), address(&sets), 0, 0, 0]).is_some()
     }
 
     pub(in super::super) fn apply_ruleset(&self) -> bool {
@@ -106,7 +127,7 @@ impl Orders<'_> {
 impl Mounts {
     /// Takes what stays as it is out of the tree, before all else is made read-only.
     fn clone_kept(&self) -> bool {
-        self.kept.iter().all(|bind| match clone_tree(bind) {
+        self.kept.iter().all(|bind| match changed(bind) {
             Some(fd) => {
                 bind.fd.set(fd);
                 true
@@ -119,12 +140,7 @@ impl Mounts {
         make_read_only()
             && self.kept.iter().all(|bind| put(bind.fd.get(), &bind.target))
             && (!self.own_proc || mount_proc())
-            && self.laid_over.iter().all(|bind| {
-                clone_tree(bind).is_some_and(|fd| {
-                    (!bind.read_only || set_attributes(fd, c"", libc::AT_EMPTY_PATH, READ_ONLY))
-                        && put(fd, &bind.target)
-                })
-            })
+            && self.laid_over.iter().all(|bind| changed(bind).is_some_and(|fd| put(fd, &bind.target)))
     }
 }
 
@@ -133,7 +149,7 @@ fn make_read_only() -> bool {
     let attributes = Attributes {
         set: ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
         propagation: libc::MS_PRIVATE,
-        ..READ_ONLY
+        ..NO_CHANGE
     };
     set_attributes(libc::AT_FDCWD, c"/", 0, attributes)
 }
@@ -142,7 +158,7 @@ const ATTR_RDONLY: u64 = 1;
 const ATTR_NOSUID: u64 = 2;
 const ATTR_NODEV: u64 = 4;
 const ATTR_NOEXEC: u64 = 8;
-const READ_ONLY: Attributes = Attributes { set: ATTR_RDONLY, clear: 0, propagation: 0, user_namespace: 0 };
+const NO_CHANGE: Attributes = Attributes { set: 0, clear: 0, propagation: 0, user_namespace: 0 };
 const MOUNT_SETATTR: c_long = 442;
 
 /// `struct mount_attr` of the kernel.
@@ -160,6 +176,17 @@ fn set_attributes(fd: RawFd, path: &CStr, flags: i32, attributes: Attributes) ->
     let flags = i64::from(flags | RECURSIVE);
     call(MOUNT_SETATTR, [fd.into(), path.as_ptr() as i64, flags, address(&attributes), size(&attributes)])
         .is_some()
+}
+
+/// A copy, changed as it is to be.
+fn changed(bind: &Bind) -> Option<RawFd> {
+    let fd = clone_tree(bind)?;
+    let set = match bind.change {
+        None => return Some(fd),
+        Some(Change::ReadOnly) => ATTR_RDONLY,
+        Some(Change::Harmless) => ATTR_NOSUID | ATTR_NODEV,
+    };
+    set_attributes(fd, c"", libc::AT_EMPTY_PATH, Attributes { set, ..NO_CHANGE }).then_some(fd)
 }
 
 /// A copy of the mount, and of those beneath it, that is nowhere yet. None also if another file is there by now.

@@ -31,7 +31,7 @@ pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
         rules.extend(OLD_METADATA);
         rules.push(rule(
             libc::SYS_ioctl,
-            When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE, SET_FLAGS, SET_ATTRIBUTES]),
+            When::AnyOrUnless(&[TERMINAL_INPUT, TERMINAL_PASTE], HARMLESS_CONTROLS),
         ));
     } else {
         rules.push(rule(libc::SYS_ioctl, When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE])));
@@ -52,6 +52,10 @@ const fn unknown(call: libc::c_long) -> Rule {
     Rule { call, when: When::Always, errno: ENOSYS }
 }
 
+const fn equal_to(argument: u32, value: u32) -> Test {
+    Test::Equal { argument, mask: u32::MAX, value }
+}
+
 const fn equal(argument: u32, value: i32) -> Test {
     Test::Equal { argument, mask: u32::MAX, value: value.cast_unsigned() }
 }
@@ -63,6 +67,7 @@ const OPEN_TREE_ATTR: libc::c_long = 467;
 const FILE_SETATTR: libc::c_long = 469;
 const MOUNT_SETATTR: libc::c_long = 442;
 const FCHMODAT2: libc::c_long = 452;
+const F_SETDELEG: i32 = 1024 + 16;
 
 /// The kernel's own affairs. Most need a capability as well, which is gone; a kernel bug may not ask for one.
 const KERNEL: &[Rule] = &[
@@ -113,6 +118,8 @@ const KERNEL: &[Rule] = &[
     never(libc::SYS_fspick),
     never(MOUNT_SETATTR),
     never(OPEN_TREE_ATTR),
+    // A lease lets its holder keep others from opening a file.
+    rule(libc::SYS_fcntl, When::Any(&[equal(1, libc::F_SETLEASE), equal(1, F_SETDELEG)])),
     // Input and output ports, and a terminal for somebody else.
     #[cfg(target_arch = "x86_64")]
     never(libc::SYS_iopl),
@@ -224,9 +231,20 @@ const SHARED_OBJECTS: &[Rule] = &[
 /// Types into another's terminal.
 const TERMINAL_INPUT: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x5412 };
 const TERMINAL_PASTE: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x541c };
-/// `chattr`, in its two forms.
-const SET_FLAGS: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x4008_6602 };
-const SET_ATTRIBUTES: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x401c_5820 };
+
+/// What may be asked of a file in read-only mode. File systems have many calls that change one that is open for reading.
+const HARMLESS_CONTROLS: &[&[Test]] = &[
+    // Terminals, and what is left to read.
+    &[Test::Equal { argument: 1, mask: 0xffff_ff00, value: 0x5400 }],
+    // Flags, version and extents of a file, to read.
+    &[equal_to(1, 0x8008_6601)],
+    &[equal_to(1, 0x801c_581f)],
+    &[equal_to(1, 0x8008_7601)],
+    &[equal_to(1, 0xc020_660b)],
+    // Copies that share blocks: the target must be open for writing.
+    &[equal_to(1, 0x4004_9409)],
+    &[equal_to(1, 0x4020_940d)],
+];
 
 /// Modes, owners, times and attributes of files, which Landlock does not know.
 const METADATA: &[Rule] = &[

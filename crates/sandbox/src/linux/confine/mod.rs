@@ -15,8 +15,10 @@ mod snapshot;
 use std::fmt::Write;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{ConfineError, Confinement, Enforced, Mode, Namespaces, Network, Report, Requirement};
 pub(super) use child::{Identity, Orders, identity_of};
@@ -25,7 +27,7 @@ pub(super) use host::may_mount;
 pub use host::{has_seccomp, landlock};
 pub(super) use mounts::Mounts;
 use readable::Around;
-use repositories::{Kept, Repositories};
+use repositories::Repositories;
 use ruleset::{Grants, ruleset};
 use scratch::Scratch;
 pub use scratch::Temporary;
@@ -35,7 +37,7 @@ pub(super) use snapshot::Snapshot;
 #[derive(Debug)]
 pub struct Confined {
     rules: Arc<Rules>,
-    repositories: Repositories,
+    repositories: Mutex<Repositories>,
 }
 
 /// What the kernel needs for a confinement. One serves any number of commands.
@@ -55,6 +57,8 @@ pub(super) struct Hold {
     around: Option<Around>,
     pub(super) namespaces: bool,
     pub(super) own_network: bool,
+    /// Each child adds its own process table to the rules, so they are made anew now and then.
+    uses: AtomicU32,
 }
 
 /// The rules of confinements that were used lately.
@@ -83,7 +87,7 @@ impl Known {
         if known.len() > MOST {
             known.remove(0);
         }
-        Ok(Confined { rules, repositories })
+        Ok(Confined { rules, repositories: Mutex::new(repositories) })
     }
 }
 
@@ -108,25 +112,47 @@ impl Confined {
         self.rules.hold(namespaces)
     }
 
+    /// Root gives up all, but where the workspace belongs to somebody else it could not work there at all then.
+    pub(super) fn capabilities(&self, namespaces: bool) -> u32 {
+        const CHOWN: u32 = 1 << 0;
+        const DAC_OVERRIDE: u32 = 1 << 1;
+        const FOWNER: u32 = 1 << 3;
+        const FSETID: u32 = 1 << 4;
+        let is_foreign = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() != 0);
+        let confinement = self.confinement();
+        let needed = rustix::process::geteuid().is_root()
+            && confinement.mode == Mode::Workspace
+            && confinement.workspaces.iter().any(is_foreign);
+        match (needed, namespaces) {
+            (false, _) => 0,
+            // Without mounts of its own it could give away what lies outside.
+            (true, false) => DAC_OVERRIDE,
+            (true, true) => CHOWN | DAC_OVERRIDE | FOWNER | FSETID,
+        }
+    }
+
+    /// Looks at the workspaces anew.
+    pub(super) fn look_again(&self) {
+        *self.repositories() = Repositories::find(&self.confinement().workspaces);
+    }
+
+    fn repositories(&self) -> MutexGuard<'_, Repositories> {
+        self.repositories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The file tree of one command, as it is to be right now.
     pub(super) fn surroundings(&self, namespaces: bool) -> Result<Surroundings, ConfineError> {
         let mut surroundings = Surroundings::default();
-        let (confinement, repositories) = (self.confinement(), &self.repositories);
+        let (confinement, repositories) = (self.confinement(), self.repositories());
         let Some(scratch) = self.rules.scratch.as_ref().filter(|_| confinement.mode == Mode::Workspace)
         else {
             return Ok(surroundings);
         };
-        for path in &repositories.absent {
-            surroundings.snapshot.add(path);
-        }
         if !namespaces {
-            for kept in &repositories.kept {
-                if let Kept::Unchanged(path) = kept {
-                    surroundings.snapshot.add(path);
-                }
-            }
+            surroundings.snapshot = Snapshot::of_all(&repositories);
             return Ok(surroundings);
         }
+        surroundings.snapshot = Snapshot::of_absent(&repositories);
         let mut mounts = Mounts::default();
         let temporaries = scratch.temporaries();
         let writable = confinement.writable.iter().chain([&temporaries]);
@@ -134,13 +160,11 @@ impl Confined {
         mounts.keep_devices();
         mounts.replace(Path::new("/dev/shm"), &scratch.shared_memory());
         mounts.own_proc(may_mount() && landlock().abi() > 0);
-        mounts.protect(&repositories.kept).ok_or_else(|| ConfineError::Rules {
-            what: "a repository in the workspace changed while it was looked at".to_owned(),
-        })?;
+        mounts.protect(&repositories).ok_or(ConfineError::Changing)?;
         let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
-        let (directory, file) = scratch.covers().map_err(failed)?;
+        let covers = scratch.covers().map_err(failed)?;
         for secret in &confinement.secrets {
-            mounts.hide(secret, &directory, &file);
+            mounts.hide(secret, &confinement.writable, &covers);
         }
         surroundings.mounts = Some(mounts);
         Ok(surroundings)
@@ -180,10 +204,9 @@ impl Confined {
             !hold.namespaces && (1..3).contains(&landlock.abi()),
             "this kernel's Landlock does not know truncation",
         );
-        gap(
-            !self.repositories.complete,
-            "the workspace has too many directories to find every repository in it",
-        );
+        if let Some(problem) = self.repositories().gap {
+            gap(true, problem);
+        }
         let hidden = |secret: &PathBuf| confinement.writable.iter().any(|root| secret.starts_with(root));
         gap(
             mode == Mode::Workspace && !hold.namespaces && confinement.secrets.iter().any(hidden),
@@ -237,14 +260,13 @@ impl Rules {
                 around: None,
                 namespaces: false,
                 own_network: false,
+                uses: AtomicU32::new(0),
             });
         }
         let own_network = namespaces && network == Network::Off;
-        // A mount namespace hides secrets and devices by itself.
-        let around = (!namespaces).then(|| {
-            let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
-            Around::new(&holes.collect::<Vec<_>>())
-        });
+        // Also where mounts hide secrets: a mount goes when the host replaces the file beneath it, a rule does not come.
+        let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
+        let around = Around::new(&holes.collect::<Vec<_>>());
         let (temporaries, shared_memory) =
             self.scratch.as_ref().map(|scratch| (scratch.temporaries(), scratch.shared_memory())).unzip();
         let everybodys = Path::new("/dev/shm");
@@ -254,12 +276,12 @@ impl Rules {
             writable.extend(self.confinement.writable.iter().map(PathBuf::as_path));
             writable.extend(shared_memory);
         }
-        let readable = around.as_ref().map(|around| around.granted.iter().map(PathBuf::as_path).collect());
+        let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
         let ruleset = ruleset(&Grants { writable, readable, no_tcp })
             .map_err(|error| ConfineError::Rules { what: error.to_string() })?;
         let filter = filter(Needs { mode, network, own_network, own_ipc: namespaces });
-        Ok(Hold { ruleset, filter, around, namespaces, own_network })
+        Ok(Hold { ruleset, filter, around: Some(around), namespaces, own_network, uses: AtomicU32::new(0) })
     }
 }
 
@@ -297,7 +319,9 @@ impl TreeHeld {
 
 impl Hold {
     fn is_current(&self) -> bool {
-        self.around.as_ref().is_none_or(Around::is_current)
+        const MOST_USES: u32 = 64;
+        let is_fresh = !self.namespaces || self.uses.fetch_add(1, Ordering::Relaxed) < MOST_USES;
+        is_fresh && self.around.as_ref().is_none_or(Around::is_current)
     }
 
     pub(super) fn ruleset(&self) -> Option<std::os::fd::RawFd> {

@@ -5,9 +5,9 @@ use std::ffi::CString;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::repositories::Kept;
+use super::repositories::{Kept, Repositories};
 
 /// Everything is read-only and without devices, but for what is kept; then some things are laid over others.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Bind {
     pub(super) target: CString,
     /// Which file it must be.
     pub(super) file: (u64, u64),
-    pub(super) read_only: bool,
+    pub(super) change: Option<Change>,
     /// Where the child keeps the copy until it is put in place.
     pub(super) fd: Cell<RawFd>,
 }
@@ -40,14 +40,23 @@ impl Bind {
             source: c_path(source)?,
             target: c_path(target)?,
             file: (metadata.dev(), metadata.ino()),
-            read_only: false,
+            change: None,
             fd: Cell::new(-1),
         })
     }
 
-    fn read_only(self) -> Self {
-        Self { read_only: true, ..self }
+    fn with(self, change: Change) -> Self {
+        Self { change: Some(change), ..self }
     }
+}
+
+/// How a copy differs from what it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nothing in it can be changed. Devices can still be written: the file system is not asked about that.
+    ReadOnly,
+    /// Devices and set-user-id programs in it do not work.
+    Harmless,
 }
 
 /// Devices that programs expect to write.
@@ -58,11 +67,14 @@ impl Mounts {
     /// What is kept writable, parents before children.
     pub(super) fn keep(&mut self, mut paths: Vec<&Path>) {
         paths.sort();
-        self.kept.extend(paths.into_iter().filter_map(|path| Bind::new(path, path)));
+        let binds = paths.into_iter().filter_map(|path| Bind::new(path, path));
+        self.kept.extend(binds.map(|bind| bind.with(Change::Harmless)));
     }
 
     pub(super) fn keep_devices(&mut self) {
-        self.kept.extend(DEVICES.iter().map(Path::new).filter_map(|path| Bind::new(path, path)));
+        let binds = DEVICES.iter().map(Path::new).filter_map(|path| Bind::new(path, path));
+        // So that nobody changes their modes.
+        self.kept.extend(binds.map(|bind| bind.with(Change::ReadOnly)));
     }
 
     pub(super) fn own_proc(&mut self, own: bool) {
@@ -72,29 +84,34 @@ impl Mounts {
     /// Shows a directory of ours in place of one that all share.
     pub(super) fn replace(&mut self, target: &Path, source: &Path) {
         if target.is_dir() {
-            self.kept.extend(Bind::new(source, target));
-        }
-    }
-
-    /// Nothing can be seen where these are.
-    pub(super) fn hide(&mut self, secret: &Path, empty_directory: &Path, empty_file: &Path) {
-        let Ok(metadata) = secret.symlink_metadata() else { return };
-        let cover = if metadata.is_dir() { empty_directory } else { empty_file };
-        if !metadata.is_symlink() {
-            self.laid_over.extend(Bind::new(cover, secret).map(Bind::read_only));
+            self.kept.extend(Bind::new(source, target).map(|bind| bind.with(Change::Harmless)));
         }
     }
 
     /// None if one of them is gone by now.
-    pub(super) fn protect(&mut self, kept: &[Kept]) -> Option<()> {
-        for kept in kept {
-            let bind = Bind::new(kept.path(), kept.path())?;
+    pub(super) fn protect(&mut self, repositories: &Repositories) -> Option<()> {
+        for (path, kept) in &repositories.kept {
+            let bind = Bind::new(path, path)?;
             self.laid_over.push(match kept {
-                Kept::InPlace(_) => bind,
-                Kept::Unchanged(_) => bind.read_only(),
+                Kept::InPlace => bind,
+                Kept::Unchanged => bind.with(Change::ReadOnly),
             });
         }
         Some(())
+    }
+
+    /// Nothing can be seen where these are, nor can they be moved to where they can be seen.
+    pub(super) fn hide(&mut self, secret: &Path, roots: &[PathBuf], covers: &(PathBuf, PathBuf)) {
+        let Ok(metadata) = secret.symlink_metadata() else { return };
+        if let Some(root) = roots.iter().find(|root| secret.starts_with(root)) {
+            let on_the_way = secret.ancestors().skip(1).take_while(|ancestor| ancestor != root);
+            let pins: Vec<_> = on_the_way.filter_map(|ancestor| Bind::new(ancestor, ancestor)).collect();
+            self.laid_over.extend(pins.into_iter().rev());
+        }
+        let cover = if metadata.is_dir() { &covers.0 } else { &covers.1 };
+        if !metadata.is_symlink() {
+            self.laid_over.extend(Bind::new(cover, secret).map(|bind| bind.with(Change::ReadOnly)));
+        }
     }
 }
 

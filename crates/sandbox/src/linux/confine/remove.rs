@@ -3,16 +3,29 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
 
 /// Removes a directory with all that is in it. Links are not followed, closed directories are opened, and depth does not
 /// matter: what lies deeper is lifted up to the top first, so neither the stack nor descriptors run out.
 pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
+    let name = CString::new(root.as_os_str().as_bytes())?;
+    remove_at(CWD, &name)
+}
+
+/// Removes whatever is there, if anything is.
+pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    chmodat(CWD, root, Mode::RWXU, AtFlags::empty())?;
-    let top = openat(CWD, root, flags, Mode::empty())?;
+    match unlinkat(parent, root, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(error) => return Err(error.into()),
+    }
+    chmodat(parent, root, Mode::RWXU, AtFlags::empty())?;
+    let top = openat(parent, root, flags, Mode::empty())?;
     let mut lifted = 0_u64;
     loop {
         let directories = remove_files(top.as_fd())?;
@@ -28,7 +41,7 @@ pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
             unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
         }
     }
-    unlinkat(CWD, root, AtFlags::REMOVEDIR)?;
+    unlinkat(parent, root, AtFlags::REMOVEDIR)?;
     Ok(())
 }
 

@@ -16,8 +16,8 @@ use super::mounts::DEVICES;
 pub(super) struct Grants<'a> {
     /// What may be changed.
     pub(super) writable: Vec<&'a Path>,
-    /// What may be read; none if reading is held by other means.
-    pub(super) readable: Option<Vec<&'a Path>>,
+    /// What may be read.
+    pub(super) readable: Vec<&'a Path>,
     /// Whether TCP is refused.
     pub(super) no_tcp: bool,
 }
@@ -29,7 +29,7 @@ const NEWEST: ABI = ABI::V7;
 pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, RulesetError> {
     let read = BitFlags::from(AccessFs::ReadFile);
     let write = AccessFs::from_write(NEWEST);
-    let handled = if grants.readable.is_some() { write | read } else { write };
+    let handled = write | read;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(handled)?
@@ -38,7 +38,7 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, RulesetErr
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let mut ruleset = ruleset.create()?;
-    let readable = grants.readable.iter().flatten().map(|path| (*path, read));
+    let readable = grants.readable.iter().map(|path| (*path, read));
     let writable = grants.writable.iter().map(|path| (*path, handled));
     let devices = DEVICES.iter().map(|path| (Path::new(path), handled));
     for (path, access) in readable.chain(writable).chain(devices) {

@@ -1,8 +1,8 @@
 //! Private directories of confined commands, gone when they are.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,12 @@ impl Scratch {
     pub(super) fn create(parent: &Path) -> io::Result<Self> {
         remove_those_of_dead_hosts(parent);
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let root = tempfile::Builder::new().prefix(&prefix).rand_bytes(6).tempdir_in(parent)?.keep();
+        let root = tempfile::Builder::new()
+            .prefix(&prefix)
+            .rand_bytes(6)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(parent)?
+            .keep();
         let scratch = Self { root, next: AtomicU64::new(1), idle: Mutex::default() };
         for name in ["tmp", "shm"] {
             DirBuilder::new().mode(0o700).create(scratch.root.join(name))?;
