@@ -217,7 +217,7 @@ fn t20_a_project_s_own_rules_stay() {
     let scene = scene();
     fs::write(scene.path("work/.bashtion.toml"), "[sandbox]\nmode = \"read-only\"\n").unwrap();
     scene.run(Hold::Workspace, "rm -f .bashtion.toml; echo > .bashtion.toml; mv .bashtion.toml x");
-    assert!(fs::read_to_string(scene.path("work/.bashtion.toml")).unwrap().contains("read-only"), "{hold:?}");
+    assert!(fs::read_to_string(scene.path("work/.bashtion.toml")).unwrap().contains("read-only"));
 }
 
 #[test]
