@@ -2,6 +2,7 @@
 
 mod lists;
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -82,15 +83,15 @@ impl Existing {
         let caches = in_home(CACHES);
         let mut secrets = in_home(SECRETS);
         // Whoever sets HOME for us does not give away their own.
-        secrets.extend(home_of_user().iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))));
+        let other = home_of_user().filter(|other| Some(other.as_path()) != home);
+        secrets.extend(other.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))));
         secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from));
         secrets.extend(expanded(&key.secrets));
 
         // First, so that what is added meanwhile is found out next time.
-        let mut watched: Vec<PathBuf> =
-            secrets.iter().chain(&caches).filter_map(|path| nearest_directory(path)).collect();
-        watched.sort();
-        watched.dedup();
+        let parents: BTreeSet<&Path> =
+            secrets.iter().chain(&caches).filter_map(|path| path.parent()).collect();
+        let watched: BTreeSet<PathBuf> = parents.into_iter().filter_map(nearest_directory).collect();
         let watched =
             watched.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp)).collect();
 
@@ -102,7 +103,8 @@ impl Existing {
             .collect();
         // A link is found by its name and kept by where it leads.
         let real = |paths: Vec<PathBuf>| -> Vec<PathBuf> {
-            let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+            let existing = paths.iter().filter(|path| path.symlink_metadata().is_ok());
+            let mut real: Vec<PathBuf> = existing.filter_map(|path| path.canonicalize().ok()).collect();
             real.sort();
             real.dedup();
             real
@@ -146,9 +148,9 @@ fn home_of_user() -> Option<&'static PathBuf> {
     HOME.get_or_init(look).as_ref()
 }
 
-/// The directory where it would have to be added, or another directory that leads to it.
+/// The directory, or the one that it would have to be made in.
 fn nearest_directory(path: &Path) -> Option<PathBuf> {
-    path.ancestors().skip(1).find(|directory| directory.is_dir()).map(Path::to_owned)
+    path.ancestors().find(|directory| directory.is_dir()).map(Path::to_owned)
 }
 
 fn stamp(directory: &Path) -> Option<Stamp> {

@@ -7,6 +7,7 @@ use std::os::fd::RawFd;
 use libc::c_long;
 
 use super::mounts::{Bind, Change, Mounts};
+use super::ruleset::{Beneath, PATH_BENEATH};
 
 /// Everything that holds one child, made by the parent.
 #[derive(Debug)]
@@ -61,20 +62,12 @@ impl Orders<'_> {
 
     /// The process table is this child's own, so the rules cannot have known it.
     fn grant_proc(&self) -> bool {
-        /// `struct landlock_path_beneath_attr` of the kernel.
-        #[repr(C, packed)]
-        struct Beneath {
-            allowed: u64,
-            directory: RawFd,
-        }
-        const READ_FILE: u64 = 4;
-        const PATH_BENEATH: i64 = 1;
         let Some(ruleset) = self.ruleset else { return true };
         let flags = i64::from(libc::O_PATH | libc::O_CLOEXEC);
         let opened = call(libc::SYS_openat, [libc::AT_FDCWD.into(), c"/proc".as_ptr() as i64, flags, 0, 0]);
         opened.and_then(|fd| RawFd::try_from(fd).ok()).is_some_and(|directory| {
-            let beneath = Beneath { allowed: READ_FILE, directory };
-            let arguments = [ruleset.into(), PATH_BENEATH, address(&beneath), 0, 0];
+            let beneath = Beneath::reading(directory);
+            let arguments = [ruleset.into(), PATH_BENEATH.into(), address(&beneath), 0, 0];
             call(libc::SYS_landlock_add_rule, arguments).is_some()
         })
     }
@@ -185,6 +178,7 @@ fn changed(bind: &Bind) -> Option<RawFd> {
         None => return Some(fd),
         Some(Change::ReadOnly) => ATTR_RDONLY,
         Some(Change::Harmless) => ATTR_NOSUID | ATTR_NODEV,
+        Some(Change::Closed) => ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
     };
     set_attributes(fd, c"", libc::AT_EMPTY_PATH, Attributes { set, ..NO_CHANGE }).then_some(fd)
 }

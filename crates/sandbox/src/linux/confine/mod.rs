@@ -158,13 +158,13 @@ impl Confined {
         let writable = confinement.writable.iter().chain([&temporaries]);
         mounts.keep(writable.map(PathBuf::as_path).collect());
         mounts.keep_devices();
-        mounts.replace(Path::new("/dev/shm"), &scratch.shared_memory());
+        let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
+        mounts.replace(Path::new("/dev/shm"), &scratch.shared_memory().map_err(failed)?);
         mounts.own_proc(may_mount() && landlock().abi() > 0);
         mounts.protect(&repositories).ok_or(ConfineError::Changing)?;
-        let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
-        let covers = scratch.covers().map_err(failed)?;
+        let cover = scratch.cover().map_err(failed)?;
         for secret in &confinement.secrets {
-            mounts.hide(secret, &confinement.writable, &covers);
+            mounts.hide(secret, &confinement.writable, &cover);
         }
         surroundings.mounts = Some(mounts);
         Ok(surroundings)
@@ -267,14 +267,15 @@ impl Rules {
         // Also where mounts hide secrets: a mount goes when the host replaces the file beneath it, a rule does not come.
         let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
         let around = Around::new(&holes.collect::<Vec<_>>());
-        let (temporaries, shared_memory) =
-            self.scratch.as_ref().map(|scratch| (scratch.temporaries(), scratch.shared_memory())).unzip();
-        let everybodys = Path::new("/dev/shm");
-        let shared_memory = if namespaces { shared_memory.as_deref() } else { Some(everybodys) };
+        let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
         let mut writable: Vec<&Path> = temporaries.as_deref().into_iter().collect();
+        let shared_memory = match &self.scratch {
+            Some(scratch) if namespaces => scratch.shared_memory().ok(),
+            Some(_) | None => Some("/dev/shm".into()),
+        };
         if mode == Mode::Workspace {
             writable.extend(self.confinement.writable.iter().map(PathBuf::as_path));
-            writable.extend(shared_memory);
+            writable.extend(shared_memory.as_deref());
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;

@@ -57,6 +57,8 @@ pub(super) enum Change {
     ReadOnly,
     /// Devices and set-user-id programs in it do not work.
     Harmless,
+    /// Both.
+    Closed,
 }
 
 /// Devices that programs expect to write.
@@ -101,16 +103,17 @@ impl Mounts {
     }
 
     /// Nothing can be seen where these are, nor can they be moved to where they can be seen.
-    pub(super) fn hide(&mut self, secret: &Path, roots: &[PathBuf], covers: &(PathBuf, PathBuf)) {
+    pub(super) fn hide(&mut self, secret: &Path, roots: &[PathBuf], cover: &Path) {
         let Ok(metadata) = secret.symlink_metadata() else { return };
         if let Some(root) = roots.iter().find(|root| secret.starts_with(root)) {
             let on_the_way = secret.ancestors().skip(1).take_while(|ancestor| ancestor != root);
             let pins: Vec<_> = on_the_way.filter_map(|ancestor| Bind::new(ancestor, ancestor)).collect();
             self.laid_over.extend(pins.into_iter().rev());
         }
-        let cover = if metadata.is_dir() { &covers.0 } else { &covers.1 };
         if !metadata.is_symlink() {
-            self.laid_over.extend(Bind::new(cover, secret).map(|bind| bind.with(Change::ReadOnly)));
+            // A device on a mount without devices cannot be opened.
+            let cover = if metadata.is_dir() { cover } else { Path::new(DEVICES[0]) };
+            self.laid_over.extend(Bind::new(cover, secret).map(|bind| bind.with(Change::Closed)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The Landlock ruleset of a confinement.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
 use landlock::{
@@ -38,15 +38,46 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, RulesetErr
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let mut ruleset = ruleset.create()?;
-    let readable = grants.readable.iter().map(|path| (*path, read));
-    let writable = grants.writable.iter().map(|path| (*path, handled));
-    let devices = DEVICES.iter().map(|path| (Path::new(path), handled));
-    for (path, access) in readable.chain(writable).chain(devices) {
-        // What has vanished cannot be granted, and need not be.
-        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        if let Ok(fd) = rustix::fs::open(path, flags, Mode::empty()) {
-            ruleset = ruleset.add_rule(PathBeneath::new(fd, access))?;
-        }
+    let writable = grants.writable.iter().copied().chain(DEVICES.iter().map(Path::new));
+    for fd in writable.filter_map(opened) {
+        ruleset = ruleset.add_rule(PathBeneath::new(fd, handled))?;
     }
-    Ok(ruleset.into())
+    let ruleset: Option<OwnedFd> = ruleset.into();
+    if let Some(ruleset) = &ruleset {
+        grants.readable.iter().copied().filter_map(opened).for_each(|fd| allow_reading(ruleset, &fd));
+    }
+    Ok(ruleset)
+}
+
+/// None if it has vanished: it cannot be granted then, and need not be.
+fn opened(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    rustix::fs::open(path, flags, Mode::empty()).ok()
+}
+
+/// There are hundreds of these, and the crate would look at each file first to see which rights it can have.
+#[expect(unsafe_code, reason = "a system call without a safe interface")]
+fn allow_reading(ruleset: &OwnedFd, file: &OwnedFd) {
+    let beneath = Beneath::reading(file.as_raw_fd());
+    // SAFETY: the attribute is a live value of the layout that the kernel documents.
+    let result = unsafe {
+        libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), PATH_BENEATH, &raw const beneath, 0)
+    };
+    debug_assert_eq!(result, 0, "reading is a right that every version knows");
+}
+
+/// `struct landlock_path_beneath_attr` of the kernel.
+#[repr(C, packed)]
+pub(super) struct Beneath {
+    allowed: u64,
+    file: RawFd,
+}
+
+pub(super) const PATH_BENEATH: libc::c_int = 1;
+
+impl Beneath {
+    pub(super) fn reading(file: RawFd) -> Self {
+        const READ_FILE: u64 = 4;
+        Self { allowed: READ_FILE, file }
+    }
 }

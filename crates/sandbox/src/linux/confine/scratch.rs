@@ -1,8 +1,8 @@
 //! Private directories of confined commands, gone when they are.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,7 @@ pub(super) struct Scratch {
 }
 
 const PREFIX: &str = "bashtion-";
+const TEMPORARIES: &str = "tmp";
 
 impl Scratch {
     pub(super) fn create(parent: &Path) -> io::Result<Self> {
@@ -31,30 +32,31 @@ impl Scratch {
             .tempdir_in(parent)?
             .keep();
         let scratch = Self { root, next: AtomicU64::new(1), idle: Mutex::default() };
-        for name in ["tmp", "shm"] {
-            DirBuilder::new().mode(0o700).create(scratch.root.join(name))?;
-        }
+        scratch.directory(TEMPORARIES, 0o700)?;
         Ok(scratch)
     }
 
-    /// What every command may write.
+    /// What every command may write. The others are beside it, where nobody can move them away.
     pub(super) fn temporaries(&self) -> PathBuf {
-        self.root.join("tmp")
+        self.root.join(TEMPORARIES)
     }
 
     /// Shared memory of these commands, in place of everybody's.
-    pub(super) fn shared_memory(&self) -> PathBuf {
-        self.root.join("shm")
+    pub(super) fn shared_memory(&self) -> io::Result<PathBuf> {
+        self.directory("shm", 0o700)
     }
 
-    /// A directory and a file that nobody can open, to lay over secrets.
-    pub(super) fn covers(&self) -> io::Result<(PathBuf, PathBuf)> {
-        let (directory, file) = (self.root.join("hidden"), self.root.join("hidden-file"));
-        if !directory.exists() {
-            DirBuilder::new().mode(0o000).create(&directory)?;
-            File::options().write(true).create_new(true).mode(0o000).open(&file)?;
+    /// A directory that nobody can enter, to lay over secrets.
+    pub(super) fn cover(&self) -> io::Result<PathBuf> {
+        self.directory("hidden", 0o000)
+    }
+
+    fn directory(&self, name: &str, mode: u32) -> io::Result<PathBuf> {
+        let path = self.root.join(name);
+        match DirBuilder::new().mode(mode).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            Ok(()) | Err(_) => Ok(path),
         }
-        Ok((directory, file))
     }
 
     /// A directory for one command.
