@@ -9,14 +9,11 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::Read;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bashtion::{Engine, Namespaces, Policy, Request, SandboxMode, SandboxSettings, ToolContext};
+use bashtion::{Engine, Policy, Request, SandboxMode, SandboxSettings, ToolContext};
 use bashtion_guard::{World, analyze};
-use nix::fcntl::OFlag;
-use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, posix_spawn};
-use nix::sys::stat::Mode;
-use nix::sys::wait::{WaitStatus, waitpid};
+use bashtion_testkit::bench::{ballast, by_posix_spawn, medians, ratio};
 use tokio::runtime::Runtime;
 
 const ROUNDS: usize = 300;
@@ -37,7 +34,6 @@ fn main() {
     println!("  library run, judged, pipes and result    {:.2}  goal 1.15", small.ratio());
     println!("  `bashtion run true`, the whole process   {:.2}  goal 2.50", run.ratio());
     println!("  `bashtion check 'git status && ls'`      {:.2}  goal 1.30", check.ratio());
-    host.confined();
     let ballast = ballast();
     let large = host.against_spawning(&library);
     println!("  library run, 2 GiB resident              {:.2}", large.ratio());
@@ -136,26 +132,6 @@ impl Host {
         assert!(outcome.expect("it runs").success());
     }
 
-    /// What each mode costs on top.
-    fn confined(&self) {
-        let workspace = tempfile::tempdir().expect("a temporary directory");
-        let context = ToolContext::from_host(workspace.path());
-        let modes = [
-            ("read-only", 1.25, SandboxMode::ReadOnly, Namespaces::Never),
-            ("workspace, without namespaces", 1.25, SandboxMode::Workspace, Namespaces::Never),
-            ("workspace, with namespaces", 2.5, SandboxMode::Workspace, Namespaces::WherePossible),
-        ];
-        for (name, goal, mode, namespaces) in modes {
-            let sandbox = SandboxSettings { mode, namespaces, ..SandboxSettings::default() };
-            let engine = Engine::builder().state_dir(self.state.path()).sandbox(sandbox).build();
-            let run = || {
-                let outcome = self.runtime.block_on(engine.run(Request::new("true"), &context));
-                assert!(outcome.expect("it runs").success());
-            };
-            println!("  {name:40} {:.2}  goal {goal:.2}", self.against_spawning(&run).ratio());
-        }
-    }
-
     fn by_command_line(&self, arguments: &[&CStr]) {
         by_posix_spawn(&self.cli, arguments, &self.env);
     }
@@ -173,15 +149,6 @@ impl Compared {
     }
 }
 
-/// The cheapest way to start a program and wait for it.
-fn by_posix_spawn(program: &CStr, args: &[&CStr], env: &[CString]) {
-    let mut actions = PosixSpawnFileActions::init().expect("no actions");
-    actions.add_open(1, c"/dev/null", OFlag::O_WRONLY, Mode::empty()).expect("it can be opened");
-    let attributes = PosixSpawnAttr::init().expect("no attributes");
-    let pid = posix_spawn(program, &actions, &attributes, args, env).expect("it runs");
-    assert!(matches!(waitpid(pid, None), Ok(WaitStatus::Exited(_, 0))));
-}
-
 fn by_reading(command: &str) {
     let mut child =
         Command::new("bash").args(["-c", command]).stdout(Stdio::piped()).spawn().expect("it runs");
@@ -189,39 +156,6 @@ fn by_reading(command: &str) {
     let mut buffer = vec![0; 64 * 1024];
     while stdout.read(&mut buffer).expect("it can be read") > 0 {}
     assert!(child.wait().expect("it ends").success());
-}
-
-fn medians<const N: usize>(variants: [&dyn Fn(); N], rounds: usize) -> [Duration; N] {
-    let mut times = [(); N].map(|()| Vec::with_capacity(rounds));
-    for round in 0..rounds + 3 {
-        for turn in 0..N {
-            // Forwards and backwards, beginning with each in turn.
-            let index = if round % 2 == 0 { (turn + round) % N } else { (2 * N - turn + round) % N };
-            let started = Instant::now();
-            variants[index]();
-            // The first rounds warm up.
-            if round >= 3 {
-                times[index].push(started.elapsed());
-            }
-        }
-    }
-    times.map(|mut times| {
-        times.sort();
-        times[times.len() / 2]
-    })
-}
-
-fn ratio(time: Duration, base: Duration) -> f64 {
-    time.as_secs_f64() / base.as_secs_f64()
-}
-
-/// Two GiB that are really there.
-fn ballast() -> Vec<u8> {
-    let mut ballast = vec![0_u8; 2 * GIB];
-    for page in ballast.chunks_mut(4096) {
-        page[0] = 1;
-    }
-    ballast
 }
 
 /// Writing 5 there sets the peak to what is resident now.

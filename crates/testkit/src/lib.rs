@@ -1,5 +1,6 @@
 //! For tests only: a sealed world, probes of processes, a kernel that refuses.
 
+pub mod bench;
 mod cli;
 mod probe;
 mod refuse;
