@@ -2,8 +2,9 @@
 
 mod sandbox;
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use bashtion::{GuardSettings, Policy, PolicyError, SandboxSettings};
@@ -11,6 +12,7 @@ use rustix::fs::{Mode, OFlags, open};
 use serde::Deserialize;
 
 use crate::error::CliError;
+use crate::state_dir::state_dir;
 use sandbox::Sandbox;
 
 #[derive(Debug, Default, Deserialize)]
@@ -41,7 +43,22 @@ pub(crate) fn load_for(cwd: &Path) -> Result<(Policy, SandboxSettings), CliError
         policy = policy.narrow(&config.guard).map_err(|error| wrong(&path, &error))?;
         sandbox = config.sandbox.narrow(sandbox).map_err(|error| wrong_sandbox(&path, &error))?;
     }
+    sandbox.kept = own_places(cwd)?;
     Ok((policy, sandbox))
+}
+
+/// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
+/// only what exists can be kept.
+fn own_places(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let project = repository(cwd).unwrap_or_else(|| cwd.to_owned());
+    let named = std::env::var_os("BASHTION_CONFIG").is_some_and(|name| !name.is_empty());
+    let config = user_file()?.and_then(|path| std::path::absolute(path).ok());
+    let config = if named { config } else { config.and_then(|path| path.parent().map(Path::to_owned)) };
+    let places: Vec<PathBuf> = config.into_iter().chain(state_dir()).collect();
+    for place in places.iter().filter(|place| place.starts_with(&project) && !place.exists()) {
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
+    }
+    Ok(places)
 }
 
 /// `$BASHTION_CONFIG`, which must exist then, else `bashtion/config.toml` in the user's configuration.
@@ -64,9 +81,18 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
     cwd.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.symlink_metadata().is_ok())
 }
 
-/// The root of the repository that a directory belongs to.
+/// The root of the repository that a directory belongs to. It must belong to whom the directory belongs: anybody can make
+/// a repository in a directory that all share.
 pub(crate) fn repository(cwd: &Path) -> Option<PathBuf> {
-    cwd.ancestors().find(|directory| directory.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+    let owner = cwd.metadata().ok()?.uid();
+    let is_root = |directory: &&Path| {
+        let git = directory.join(".git");
+        let own = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.uid() == owner);
+        let is_repository =
+            git.join("HEAD").is_file() || git.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        is_repository && own(&git) && own(directory)
+    };
+    cwd.ancestors().find(is_root).map(Path::to_owned)
 }
 
 /// None if there is no such file. Neither a pipe nor, for a project, a link is read: it could hang, or show what is

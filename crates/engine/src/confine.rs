@@ -1,6 +1,6 @@
 //! From what was asked for, and who calls, to exactly what a command may touch.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
@@ -31,6 +31,9 @@ pub struct SandboxSettings {
     pub writable: Vec<PathBuf>,
     /// More that they may not read, beside the list that is built in. `~` is the caller's home.
     pub secrets: Vec<PathBuf>,
+    /// What they may not change wherever it lies, such as the caller's own configuration. A directory that would have to
+    /// hold something of it that does not exist yet is no workspace.
+    pub kept: Vec<PathBuf>,
     /// Of the secrets, what they may read after all.
     pub readable: Vec<PathBuf>,
     /// How much they may use; what is none has the default of the mode.
@@ -86,7 +89,7 @@ impl Confining {
         };
         if settings.mode == Mode::Workspace {
             for root in [&job.cwd].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok()) {
-                match too_wide(&root, home) {
+                match too_wide(&root, home, &settings.kept) {
                     None => workspaces.push(root),
                     Some(why) => notes.push(format!(
                         "{} is not writable because {why}; use a project directory, or name what may be written with --writable",
@@ -94,8 +97,21 @@ impl Confining {
                     )),
                 }
             }
-            let named = settings.writable.iter().map(|path| expand(path, home));
-            workspaces.extend(named.filter_map(|path| job.cwd.join(path).canonicalize().ok()));
+            for named in settings.writable.iter().map(|path| job.cwd.join(expand(path, home))) {
+                let Ok(real) = named.canonicalize() else { continue };
+                // A command may have put a link there, to what it wants to write next.
+                let as_written = without_dots(&named);
+                let root = workspaces.iter().find(|root| as_written.starts_with(root));
+                let problem = if root.is_some_and(|root| !real.starts_with(root)) {
+                    Some("a link in the workspace leads there")
+                } else {
+                    would_hold(&real, &settings.kept)
+                };
+                match problem {
+                    None => workspaces.push(real),
+                    Some(why) => notes.push(format!("{} is not writable because {why}", real.display())),
+                }
+            }
             workspaces = outermost(workspaces);
             writable.clone_from(&workspaces);
             writable.extend(existing.caches.iter().cloned());
@@ -112,6 +128,7 @@ impl Confining {
             network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
             writable,
             workspaces,
+            kept: settings.kept.iter().filter_map(|path| path.canonicalize().ok()).collect(),
             secrets: existing.secrets.clone(),
             temporary: job.temporary.clone(),
             limits,
@@ -128,7 +145,7 @@ impl Confining {
 }
 
 /// Why a directory cannot be a workspace: writing there would be writing where other programs look for what to run.
-fn too_wide(root: &Path, home: Option<&Path>) -> Option<&'static str> {
+fn too_wide(root: &Path, home: Option<&Path>, kept: &[PathBuf]) -> Option<&'static str> {
     const SYSTEM: [&str; 12] = [
         "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run",
         "/var/run",
@@ -145,7 +162,26 @@ fn too_wide(root: &Path, home: Option<&Path>) -> Option<&'static str> {
     if (is_system && !is_shared_memory) || EXACTLY.iter().any(|directory| root == Path::new(directory)) {
         return Some("it belongs to the system");
     }
-    None
+    would_hold(root, kept)
+}
+
+/// What does not exist cannot be kept from being made.
+fn would_hold(root: &Path, kept: &[PathBuf]) -> Option<&'static str> {
+    let would = kept.iter().any(|path| path.starts_with(root) && path.symlink_metadata().is_err());
+    would.then_some("Bashtion's own configuration or state would be in it")
+}
+
+/// As if there were no links: `a/../b` is `b`.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Without those that lie in another.
@@ -188,13 +224,20 @@ mod tests {
         for wide in
             ["/", "/home", "/home/dev", "/etc", "/etc/nginx", "/usr/local", "/var", "/dev/shm", "/proc"]
         {
-            assert!(too_wide(Path::new(wide), home).is_some(), "{wide}");
+            assert!(too_wide(Path::new(wide), home, &[]).is_some(), "{wide}");
         }
         for narrow in
             ["/home/dev/project", "/home/other/x", "/tmp", "/srv/app", "/var/tmp/x", "/dev/shm/x", "/w"]
         {
-            assert_eq!(too_wide(Path::new(narrow), home), None, "{narrow}");
+            assert_eq!(too_wide(Path::new(narrow), home, &[]), None, "{narrow}");
         }
+    }
+
+    #[test]
+    fn what_would_hold_our_own_configuration_is_no_workspace() {
+        let kept = [PathBuf::from("/nowhere/config/bashtion/config.toml")];
+        assert!(too_wide(Path::new("/nowhere/config"), None, &kept).is_some());
+        assert_eq!(too_wide(Path::new("/nowhere/project"), None, &kept), None);
     }
 
     #[test]

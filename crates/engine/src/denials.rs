@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use bashtion_guard::{Analysis, Effect};
-use bashtion_sandbox::{Confinement, Enforced, Exit, Limit, Mode, Network, Report, Signal};
+use bashtion_sandbox::{Confinement, Enforced, Exit, Limit, Mode, Network, Report, Restored, Signal};
 use rustix::fs::Access;
 
 use crate::Output;
@@ -51,7 +51,7 @@ pub(crate) struct End<'a> {
     pub(crate) exit: Option<Exit>,
     pub(crate) output: &'a Output,
     pub(crate) limits_reached: &'a [Limit],
-    pub(crate) restored: &'a [PathBuf],
+    pub(crate) restored: &'a [Restored],
 }
 
 /// More would be repetition.
@@ -61,11 +61,13 @@ impl End<'_> {
     pub(crate) fn denials(&self) -> Vec<String> {
         let mut denials = vec![];
         self.limits(&mut denials);
-        for path in self.restored {
-            denials.push(format!(
-                "{} was changed and has been put back: hooks and configuration of repositories stay as they are; change them outside of the sandbox",
-                path.display()
-            ));
+        for Restored { path, put_back } in self.restored {
+            let shown = path.display();
+            denials.push(if *put_back {
+                format!("{shown} was changed and has been put back: hooks and configuration of repositories stay as they are; change them outside of the sandbox")
+            } else {
+                format!("{shown} was exchanged and could not be put back: look at it before you use git there, for git runs what its hooks and configuration name")
+            });
         }
         if self.confinement.mode != Mode::Off {
             self.files(&mut denials);
@@ -196,10 +198,9 @@ impl End<'_> {
         let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         let too_wide =
             directory == Path::new("/") || self.home.is_some_and(|home| home.starts_with(directory));
-        let named = if too_wide {
-            "a directory of its own".to_owned()
-        } else {
-            format!("--writable {}", directory.display())
+        let named = match too_wide {
+            true => "--writable and a directory of its own".to_owned(),
+            false => format!("--writable {}", directory.display()),
         };
         if self.confinement.mode == Mode::ReadOnly {
             let inside = path.starts_with(self.cwd);

@@ -25,6 +25,7 @@ mod confine;
 mod context;
 mod convenience;
 mod denials;
+mod describe;
 mod display;
 mod engine;
 mod environment;

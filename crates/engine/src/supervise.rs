@@ -2,10 +2,9 @@
 
 use std::future::pending;
 use std::io;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Confinement, Exit, Limit, Report, Usage};
+use bashtion_sandbox::{Confinement, Exit, Limit, Report, Restored, Usage};
 use tokio::time::sleep_until;
 
 use crate::launch::Running;
@@ -30,7 +29,7 @@ pub(crate) struct Ended {
     pub(crate) confinement: Option<Confinement>,
     pub(crate) limits_reached: Vec<Limit>,
     /// What it changed of the repositories in the workspace, and was put back.
-    pub(crate) restored: Vec<PathBuf>,
+    pub(crate) restored: Vec<Restored>,
     pub(crate) tracking: &'static str,
     pub(crate) killed: usize,
     pub(crate) leftovers: Vec<Leftover>,

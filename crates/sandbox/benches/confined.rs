@@ -57,6 +57,7 @@ fn confinement(workspace: &Path, mode: Mode, namespaces: Namespaces, sandbox: &S
         network: Network::Off,
         writable: vec![workspace.to_owned()],
         workspaces: vec![workspace.to_owned()],
+        kept: vec![],
         secrets: secrets.into_iter().chain(["/etc/shadow".into()]).filter(|path| path.exists()).collect(),
         temporary: "/tmp".into(),
         limits: if sandbox.can_limit_trees() { limits } else { ResourceLimits::default() },

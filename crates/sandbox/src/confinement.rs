@@ -15,6 +15,9 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// Of these, the ones whose repositories are looked for, so that their hooks and configuration stay as they are.
     pub workspaces: Vec<PathBuf>,
+    /// Files and directories that it may not change, though they may lie in what is writable. Absolute; those that
+    /// don't exist are passed over.
+    pub kept: Vec<PathBuf>,
     /// Files and directories that it may not read. Absolute; those that don't exist are passed over.
     pub secrets: Vec<PathBuf>,
     /// Where private temporary directories are made.
@@ -82,6 +85,15 @@ pub struct ResourceLimits {
     pub open_files: Option<u64>,
     /// Bytes of each file that it writes.
     pub file_size: Option<u64>,
+}
+
+/// Something of a repository that a command changed and may not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// What it was.
+    pub path: PathBuf,
+    /// Whether it is as before again.
+    pub put_back: bool,
 }
 
 /// A limit that a command has run into.

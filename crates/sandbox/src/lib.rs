@@ -45,7 +45,7 @@ mod imp;
 
 pub use child::Child;
 pub use confinement::{
-    ConfineError, Confinement, Limit, Mode, Namespaces, Network, Requirement, ResourceLimits,
+    ConfineError, Confinement, Limit, Mode, Namespaces, Network, Requirement, ResourceLimits, Restored,
 };
 pub use exit::{Exit, Signal, Usage};
 pub use imp::{Confined, Sandbox, Temporary, Tree, has_seccomp, landlock, open_directory};

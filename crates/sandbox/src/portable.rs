@@ -19,6 +19,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_pro
 use crate::spec::{Prepared, SpawnError, Step};
 use crate::{
     Child, ConfineError, Confinement, Landlock, Limit, Mode as Confining, Process, Report, Requirement,
+    Restored,
 };
 
 const NEEDS_LINUX: &str = "the sandbox needs Linux with Landlock; only off is possible here";
@@ -206,7 +207,7 @@ impl Tree {
 
     /// Nothing, because nothing is put back here.
     #[must_use]
-    pub fn restore(&self) -> Vec<PathBuf> {
+    pub fn restore(&self) -> Vec<Restored> {
         vec![]
     }
 

@@ -86,6 +86,7 @@ impl Sandbox {
             mode: self.mode.map_or_else(SandboxMode::default, Mode::value),
             network: self.network.map_or_else(Network::default, Switch::value),
             writable: self.writable,
+            kept: vec![],
             secrets: self.secrets,
             readable: self.readable,
             limits,

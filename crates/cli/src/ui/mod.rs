@@ -66,9 +66,9 @@ pub(crate) fn report_refusal(command: &str, verdict: &bashtion::Verdict) {
 pub(crate) fn report_sandbox(outcome: &bashtion::Outcome) {
     let mut text = String::new();
     let sandbox = &outcome.sandbox;
-    if sandbox.mode != SandboxMode::Off && sandbox.filesystem == Enforced::None {
+    if sandbox.mode != SandboxMode::Off && sandbox.signals == Enforced::None {
         let reason = sandbox.reason.as_deref().unwrap_or("nothing is known");
-        text += &format!("warning: this command was not confined: {}\n", sanitize::text(reason));
+        text += &format!("warning: this command was not fully confined: {}\n", sanitize::text(reason));
     }
     for denial in &outcome.denials {
         text += &format!("sandbox: {}\n", sanitize::text(denial));

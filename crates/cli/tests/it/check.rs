@@ -159,6 +159,7 @@ fn a_repository_is_one_workspace() {
     let inner = world.work().join("packages/api");
     fs::create_dir_all(&inner).unwrap();
     fs::create_dir(world.work().join(".git")).unwrap();
+    fs::write(world.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let finished =
         world.bashtion().args(&["check", "--cwd", inner.to_str().unwrap(), "rm -rf ../web/dist"]).finish();
     assert_eq!(finished.code(), Some(0), "{finished:?}");

@@ -3,6 +3,7 @@
 
 mod check;
 mod configured;
+mod confined;
 mod exit_codes;
 mod interrupts;
 mod json;

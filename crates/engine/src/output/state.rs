@@ -39,8 +39,10 @@ impl StateDir {
     pub(crate) fn prune(&self, kind: &str, age: Duration, size: u64) {
         /// Never a file that a running command may still write.
         const YOUNG: Duration = Duration::from_secs(60 * 60);
+        // The same checks as for writing: a link would lead to somebody else's files.
+        let Ok(folder) = self.folder(kind) else { return };
         let mut files = vec![];
-        for entry in fs::read_dir(self.path.join(kind)).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let Ok(metadata) = entry.metadata() else { continue };
             let old = metadata.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
             files.push((old, metadata.len(), entry.path()));

@@ -111,7 +111,10 @@ impl Existing {
         };
         let mut secrets = real(secrets);
         secrets.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
-        Self { secrets, caches: real(caches), watched }
+        // What is granted is what is named: a command may have put a link there, to what it wants to write next.
+        let caches =
+            caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
+        Self { secrets, caches, watched }
     }
 
     fn is_current(&self) -> bool {
@@ -130,8 +133,12 @@ fn make_missing_caches(home: &Path, search_path: Option<&OsStr>) {
                 .filter(|directory| directory.is_absolute())
                 .any(|directory| directory.join(tool).exists())
         };
+        let through_no_link = |path: &&PathBuf| {
+            let existing = path.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
+            existing.is_some_and(|existing| existing.canonicalize().is_ok_and(|real| real == existing))
+        };
         if !missing.is_empty() && home.is_dir() && installed() {
-            missing.iter().for_each(|path| drop(fs::create_dir_all(path)));
+            missing.iter().filter(through_no_link).for_each(|path| drop(fs::create_dir_all(path)));
         }
     }
 }

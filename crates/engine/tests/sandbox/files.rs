@@ -126,3 +126,34 @@ fn a_directory_can_be_made_writable() {
     assert!(scene.run_with(settings, "echo changed > {outside}/file && chmod 600 {outside}/file").success());
     assert!(!scene.outside_is_untouched());
 }
+
+/// What a command leaves where the next one's rights come from.
+#[test]
+fn t20_links_do_not_widen_what_the_next_command_may_write() {
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let scene = Scene::new();
+        fs::create_dir_all(scene.path("home/go/pkg/mod")).unwrap();
+        let go = bashtion::ToolContext::from_host(scene.path("home/go")).env("HOME", scene.path("home"));
+        scene.run_as(&go, crate::scene::settings(hold), "mv pkg old; mkdir pkg; ln -s {outside} pkg/mod");
+        scene.run(hold, "mkdir out; rmdir out; ln -s {outside} out");
+        let mut settings = crate::scene::settings(hold);
+        settings.writable.push(scene.path("work/out"));
+        let outcome = scene.run_with(settings, "echo changed > {outside}/file");
+        assert!(scene.outside_is_untouched(), "{hold:?}");
+        assert!(outcome.sandbox.reason.unwrap().contains("a link in the workspace leads there"));
+    }
+}
+
+#[test]
+fn t20_our_own_configuration_stays() {
+    let scene = Scene::new();
+    fs::write(scene.path("work/config.toml"), "ours").unwrap();
+    let mut settings = crate::scene::settings(Hold::Workspace);
+    settings.kept = vec![scene.path("work/config.toml"), scene.path("work/missing/state")];
+    let outcome = scene.run_with(settings.clone(), "echo x > file");
+    assert!(outcome.sandbox.reason.unwrap().contains("own configuration or state would be in it"));
+    settings.kept.pop();
+    scene.run_with(settings, "echo evil > config.toml; rm -f config.toml; mv config.toml x; echo x > file");
+    assert_eq!(fs::read_to_string(scene.path("work/config.toml")).unwrap(), "ours");
+    assert!(scene.path("work/file").exists());
+}

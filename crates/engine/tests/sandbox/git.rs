@@ -331,3 +331,67 @@ fn a_worktree_whose_repository_lies_elsewhere() {
         assert!(!scene.path("main/file").exists(), "{hold:?}");
     }
 }
+
+/// A worktree's files can be forged in a workspace that lies where they would be.
+#[test]
+fn t20_a_forged_worktree_opens_nothing_above_it() {
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let scene = Scene::new();
+        fs::create_dir_all(scene.path("outside/worktrees/a")).unwrap();
+        let context = bashtion::ToolContext::from_host(scene.path("outside/worktrees/a"))
+            .env("HOME", scene.path("home"));
+        let forge = "echo gitdir: $PWD > .git; echo $PWD/.git > gitdir; echo ../.. > commondir; echo ref: refs/heads/x > HEAD; mkdir objects refs; touch config";
+        scene.run_as(&context, crate::scene::settings(hold), forge);
+        scene.run_as(&context, crate::scene::settings(hold), "echo x > ../../stolen");
+        assert!(!scene.path("outside/stolen").exists(), "{hold:?}");
+    }
+}
+
+/// The command runs as a user here, who can close directories to themself; root cannot be kept out of any.
+#[test]
+fn t18_a_repository_that_cannot_be_read_is_kept_as_it_is() {
+    let root = tempfile::Builder::new().prefix("scene-").tempdir_in("/tmp").unwrap();
+    let script = format!(
+        "set -e; cd {0}; mkdir home work; cp {1} probe; chmod 755 . probe; chown -R 65534:65534 home work; \
+         cd work; as() {{ setpriv --reuid=65534 --regid=65534 --clear-groups env HOME={0}/home \"$@\"; }}; \
+         as git init -q .; as git init -q sub; as mkdir deep; as git init -q deep/er",
+        root.path().display(),
+        crate::scene::probe().display()
+    );
+    assert!(Command::new("bash").args(["-c", &script]).status().unwrap().success());
+    let test = std::env::current_exe().unwrap();
+    let copy = root.path().join("test");
+    fs::copy(test, &copy).unwrap();
+    let status = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&copy)
+        .args(["--exact", "git::as_a_user", "--nocapture"])
+        .env("SCENE_OF_A_USER", root.path())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    for hook in ["work/.git/hooks/evil", "work/sub/.git/hooks/evil", "work/deep/er/.git/hooks/evil"] {
+        assert!(!root.path().join(hook).exists(), "{hook}");
+    }
+}
+
+/// What the test above does as another user. By itself it does nothing.
+#[test]
+fn as_a_user() {
+    let Some(root) = std::env::var_os("SCENE_OF_A_USER").map(std::path::PathBuf::from) else { return };
+    let context = bashtion::ToolContext::from_host(root.join("work")).env("HOME", root.join("home"));
+    let engine = bashtion::Engine::builder()
+        .policy(bashtion::Policy::off())
+        .sandbox(crate::scene::settings(Hold::Workspace))
+        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let run = |command: &str| {
+        let outcome = runtime.block_on(engine.run(bashtion::Request::new(command), &context)).unwrap();
+        assert_eq!(outcome.sandbox.filesystem, bashtion::Enforced::Full, "{:?}", outcome.sandbox);
+    };
+    run("chmod 000 .git; chmod 311 sub/.git; chmod 000 deep");
+    run(
+        "chmod 755 .git sub/.git deep; for g in .git sub/.git deep/er/.git; do echo evil > $g/hooks/evil; done; true",
+    );
+    run("true");
+}

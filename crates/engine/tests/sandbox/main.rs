@@ -10,6 +10,7 @@ mod files;
 mod git;
 mod kernel;
 mod limits;
+mod narrowing;
 mod network;
 mod processes;
 mod secrets;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -13,7 +12,7 @@ use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
 use super::tag::{self, Tag};
-use crate::{Limit, Process};
+use crate::{Limit, Process, Restored};
 
 /// Every process of one command.
 ///
@@ -64,7 +63,7 @@ impl Tree {
 
     /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive.
     #[must_use]
-    pub fn restore(&self) -> Vec<PathBuf> {
+    pub fn restore(&self) -> Vec<Restored> {
         self.snapshot.restore()
     }
 

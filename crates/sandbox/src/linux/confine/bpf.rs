@@ -237,3 +237,137 @@ const fn refuse(errno: i32) -> sock_filter {
 const fn step(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { code: code as u16, jt, jf, k }
 }
+
+#[cfg(test)]
+pub(super) mod simulation {
+    use super::*;
+
+    /// What the kernel would answer to a call of this architecture.
+    pub(in super::super) fn answer(program: &[sock_filter], call: u32, arguments: [u32; 6]) -> u32 {
+        answer_as(program, NATIVE, call, arguments)
+    }
+
+    pub(super) fn answer_as(
+        program: &[sock_filter],
+        architecture: u32,
+        call: u32,
+        arguments: [u32; 6],
+    ) -> u32 {
+        let (mut at, mut value) = (0, 0_u32);
+        loop {
+            let step = program[at];
+            at += 1;
+            match u32::from(step.code) {
+                code if code == libc::BPF_LD | libc::BPF_W | libc::BPF_ABS => {
+                    value = match step.k {
+                        NUMBER => call,
+                        ARCHITECTURE => architecture,
+                        offset => arguments[((offset - ARGUMENTS) / 8) as usize],
+                    };
+                }
+                code if code == libc::BPF_ALU | libc::BPF_AND | libc::BPF_K => value &= step.k,
+                code if code == libc::BPF_RET | libc::BPF_K => return step.k,
+                code if code == libc::BPF_JMP | libc::BPF_JA => at += step.k as usize,
+                code => {
+                    let holds = match code & 0xf0 {
+                        libc::BPF_JEQ => value == step.k,
+                        libc::BPF_JGT => value > step.k,
+                        libc::BPF_JGE => value >= step.k,
+                        libc::BPF_JSET => value & step.k != 0,
+                        other => panic!("an unknown step {other}"),
+                    };
+                    at += usize::from(if holds { step.jt } else { step.jf });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::simulation::{answer, answer_as};
+    use super::*;
+
+    const EPERM: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned();
+
+    fn refused(call: libc::c_long, when: When) -> Rule {
+        Rule { call, when, errno: libc::EPERM }
+    }
+
+    #[test]
+    fn each_call_gets_its_own_answer_however_many_there_are() {
+        for count in [0, 1, 2, 7, 8, 9, 40, 150] {
+            let every_third = (0..count).map(|n| refused(n * 3, When::Always));
+            let program = compile(
+                every_third.chain([refused(460, When::Always), refused(461, When::Always)]).collect(),
+            );
+            assert!(program.len() < 4096, "the kernel takes no more");
+            for call in 0..=u32::try_from(count * 3).unwrap() + 5 {
+                let named = call % 3 == 0 && i64::from(call) < count * 3;
+                let expected = if named { EPERM } else { libc::SECCOMP_RET_ALLOW };
+                assert_eq!(answer(&program, call, [0; 6]), expected, "{call} of {count}");
+            }
+            assert_eq!(
+                [459, 460, 461, 462].map(|call| answer(&program, call, [0; 6]) == EPERM),
+                [false, true, true, false]
+            );
+        }
+    }
+
+    #[test]
+    fn other_architectures_x32_and_the_future() {
+        let program = compile(vec![]);
+        assert_eq!(answer_as(&program, 0x4000_0003, 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+        assert_eq!(answer(&program, X32_BIT + 1, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+        assert_eq!(answer(&program, u32::MAX, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+        let missing = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+        assert_eq!(answer(&program, LAST_KNOWN + 1, [0; 6]), missing);
+        assert_eq!(answer(&program, LAST_KNOWN, [0; 6]), libc::SECCOMP_RET_ALLOW);
+    }
+
+    #[test]
+    fn arguments_are_looked_at() {
+        const ONE: Test = Test::Equal { argument: 0, mask: u32::MAX, value: 1 };
+        const LOW: Test = Test::Equal { argument: 1, mask: 0xf, value: 2 };
+        const BIT: Test = Test::Has { argument: 2, mask: 0x10 };
+        let program = compile(vec![
+            refused(1, When::Any(&[ONE, BIT])),
+            refused(2, When::Unless(&[&[ONE, LOW], &[BIT]])),
+            refused(3, When::AnyOrUnless(&[BIT], &[&[ONE]])),
+        ]);
+        let allowed = |call, arguments| answer(&program, call, arguments) == libc::SECCOMP_RET_ALLOW;
+        assert!(
+            !allowed(1, [1, 0, 0, 0, 0, 0])
+                && !allowed(1, [0, 0, 0x30, 0, 0, 0])
+                && allowed(1, [2, 0, 0x20, 0, 0, 0])
+        );
+        assert!(
+            allowed(2, [1, 0x82, 0, 0, 0, 0])
+                && !allowed(2, [1, 3, 0, 0, 0, 0])
+                && allowed(2, [0, 0, 0x10, 0, 0, 0])
+        );
+        assert!(allowed(3, [1, 0, 0, 0, 0, 0]) && !allowed(3, [1, 0, 0x10, 0, 0, 0]) && !allowed(3, [0; 6]));
+    }
+
+    /// The same rules through another compiler.
+    #[test]
+    fn agrees_with_seccompiler() {
+        use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+        let calls: Vec<libc::c_long> = (0..120).map(|n| n * 7 % 430).collect();
+        let ours = compile(calls.iter().map(|call| refused(*call, When::Always)).collect());
+        let rules = calls.iter().map(|call| (*call, vec![])).collect();
+        let architecture = std::env::consts::ARCH.try_into().unwrap();
+        let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+        let theirs: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)
+            .unwrap()
+            .try_into()
+            .unwrap();
+        let theirs: Vec<sock_filter> = theirs
+            .iter()
+            .map(|step| sock_filter { code: step.code, jt: step.jt, jf: step.jf, k: step.k })
+            .collect();
+        for call in 0..=LAST_KNOWN {
+            assert_eq!(answer(&ours, call, [0; 6]), answer(&theirs, call, [0; 6]), "{call}");
+        }
+    }
+}

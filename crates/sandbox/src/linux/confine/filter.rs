@@ -14,6 +14,8 @@ pub(super) struct Needs {
     pub(super) network: Network,
     /// Whether it has a network of its own, so that sockets lead nowhere outside.
     pub(super) own_network: bool,
+    /// Whether Landlock is too old to know truncation.
+    pub(super) no_truncation: bool,
     /// Whether System V objects and message queues are its own.
     pub(super) own_ipc: bool,
 }
@@ -23,6 +25,9 @@ pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
     let mut rules = [KERNEL, OTHER_PROCESSES, NEW_PRIVILEGES, UNIX_SOCKETS].concat();
     let internet = needs.network == Network::On || needs.own_network;
     rules.extend(if internet { INTERNET_ONLY } else { NO_SOCKETS });
+    if needs.no_truncation {
+        rules.extend(TRUNCATION);
+    }
     if !needs.own_ipc {
         rules.extend(SHARED_OBJECTS);
     }
@@ -211,6 +216,21 @@ const INTERNET_ONLY: &[Rule] = &[Rule {
     errno: EACCES,
 }];
 
+/// What needs no file that is open for writing. The others Landlock has refused by then.
+const TRUNCATION: &[Rule] = &[
+    never(libc::SYS_truncate),
+    #[cfg(target_arch = "x86_64")]
+    rule(libc::SYS_open, When::Any(&[truncates_read_only(1)])),
+    rule(libc::SYS_openat, When::Any(&[truncates_read_only(2)])),
+    // Its flags are in memory. Programs have `openat` then.
+    unknown(libc::SYS_openat2),
+];
+
+const fn truncates_read_only(argument: u32) -> Test {
+    let mask = (libc::O_ACCMODE | libc::O_TRUNC).cast_unsigned();
+    Test::Equal { argument, mask, value: libc::O_TRUNC.cast_unsigned() }
+}
+
 /// Named by number, visible to every process of the user.
 const SHARED_OBJECTS: &[Rule] = &[
     never(libc::SYS_shmget),
@@ -277,3 +297,88 @@ const OLD_METADATA: &[Rule] = &[
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_METADATA: &[Rule] = &[];
+
+#[cfg(test)]
+mod tests {
+    use super::super::bpf::simulation::answer;
+    use super::*;
+
+    fn every_need() -> Vec<Needs> {
+        let mut all = vec![];
+        for mode in [Mode::Workspace, Mode::ReadOnly] {
+            for network in [Network::On, Network::Off] {
+                for (own_network, own_ipc) in [(false, false), (true, true), (false, true)] {
+                    for no_truncation in [false, true] {
+                        all.push(Needs { mode, network, own_network, no_truncation, own_ipc });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether everything about the first is at least as strict.
+    fn is_narrower(one: Needs, other: Needs) -> bool {
+        let internet = |needs: Needs| needs.network == Network::On || needs.own_network;
+        one.mode >= other.mode
+            && internet(one) <= internet(other)
+            && one.no_truncation >= other.no_truncation
+            && one.own_ipc <= other.own_ipc
+    }
+
+    #[test]
+    fn a_narrower_need_never_allows_what_a_wider_one_refuses() {
+        let arguments: Vec<[u32; 6]> =
+            [0_u32, 1, 2, 3, 5, 10, 16, 38, 40, 0x200, 0x400, 0x5412, 0x1000_0000, 0x4008_6602, u32::MAX]
+                .iter()
+                .flat_map(|&a| {
+                    [0_u32, 1, 2, 5, 0x0008_0001, 0x5401, 0x5412, 0x8008_6601, 1024]
+                        .map(|b| [a, b, 0, 0, 0, 0])
+                })
+                .collect();
+        let filters: Vec<_> = every_need().into_iter().map(|needs| (needs, filter(needs))).collect();
+        for (narrow, tight) in &filters {
+            for (wide, loose) in filters.iter().filter(|(wide, _)| is_narrower(*narrow, *wide)) {
+                for call in 0..480 {
+                    for arguments in &arguments {
+                        let allows = |program| answer(program, call, *arguments) == libc::SECCOMP_RET_ALLOW;
+                        assert!(
+                            allows(loose) || !allows(tight),
+                            "call {call} {arguments:?}: {narrow:?} allows, {wide:?} does not"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_every_program_needs_is_allowed() {
+        let needed = [
+            libc::SYS_read,
+            libc::SYS_write,
+            libc::SYS_openat,
+            libc::SYS_close,
+            libc::SYS_mmap,
+            libc::SYS_execve,
+            libc::SYS_exit_group,
+            libc::SYS_wait4,
+            libc::SYS_pipe2,
+            libc::SYS_dup3,
+            libc::SYS_kill,
+            libc::SYS_futex,
+            libc::SYS_rt_sigaction,
+            libc::SYS_memfd_create,
+            libc::SYS_close_range,
+            libc::SYS_getrandom,
+            libc::SYS_fcntl,
+        ];
+        for needs in every_need() {
+            let program = filter(needs);
+            for call in needed {
+                let call = u32::try_from(call).unwrap();
+                assert_eq!(answer(&program, call, [0; 6]), libc::SECCOMP_RET_ALLOW, "call {call} {needs:?}");
+            }
+        }
+    }
+}

@@ -26,6 +26,7 @@ use filter::{Needs, filter};
 pub(super) use host::may_mount;
 pub use host::{has_seccomp, landlock};
 pub(super) use mounts::Mounts;
+use mounts::{Layer, Layers};
 use readable::Around;
 use repositories::Repositories;
 use ruleset::{Grants, ruleset};
@@ -161,11 +162,21 @@ impl Confined {
         let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
         mounts.replace(Path::new("/dev/shm"), &scratch.shared_memory().map_err(failed)?);
         mounts.own_proc(may_mount() && landlock().abi() > 0);
-        mounts.protect(&repositories).ok_or(ConfineError::Changing)?;
-        let cover = scratch.cover().map_err(failed)?;
-        for secret in &confinement.secrets {
-            mounts.hide(secret, &confinement.writable, &cover);
+        let mut layers = Layers::default();
+        let writable = &confinement.writable;
+        repositories.kept.iter().for_each(|(path, layer)| layers.add(path, *layer, writable));
+        let own = confinement.kept.iter().filter(|path| path.exists());
+        own.for_each(|path| layers.add(path, Layer::Unchanged, writable));
+        confinement.secrets.iter().for_each(|path| layers.add(path, Layer::Hidden, writable));
+        // A directory in another that is writable could be exchanged for a link, and the next command be given its target.
+        for inner in writable
+            .iter()
+            .filter(|inner| writable.iter().any(|root| inner.starts_with(root) && *inner != root))
+        {
+            layers.add(inner, Layer::InPlace, writable);
         }
+        let cover = scratch.cover().map_err(failed)?;
+        mounts.lay(&layers, &cover).ok_or(ConfineError::Changing)?;
         surroundings.mounts = Some(mounts);
         Ok(surroundings)
     }
@@ -200,13 +211,18 @@ impl Confined {
             "without a mount namespace modes, owners and times of files outside the workspace are not protected, \
              and git hooks and configuration are put back after the command instead of being kept",
         );
-        gap(
-            !hold.namespaces && (1..3).contains(&landlock.abi()),
-            "this kernel's Landlock does not know truncation",
-        );
         if let Some(problem) = self.repositories().gap {
             gap(true, problem);
         }
+        gap(
+            mode == Mode::Workspace
+                && !hold.namespaces
+                && confinement
+                    .kept
+                    .iter()
+                    .any(|path| confinement.writable.iter().any(|root| path.starts_with(root))),
+            "Bashtion's own configuration lies in a writable directory and cannot be kept without a mount namespace",
+        );
         let hidden = |secret: &PathBuf| confinement.writable.iter().any(|root| secret.starts_with(root));
         gap(
             mode == Mode::Workspace && !hold.namespaces && confinement.secrets.iter().any(hidden),
@@ -281,7 +297,13 @@ impl Rules {
         let no_tcp = network == Network::Off && !own_network;
         let ruleset = ruleset(&Grants { writable, readable, no_tcp })
             .map_err(|error| ConfineError::Rules { what: error.to_string() })?;
-        let filter = filter(Needs { mode, network, own_network, own_ipc: namespaces });
+        let filter = filter(Needs {
+            mode,
+            network,
+            own_network,
+            own_ipc: namespaces,
+            no_truncation: landlock().abi() < 3 && !namespaces,
+        });
         Ok(Hold { ruleset, filter, around: Some(around), namespaces, own_network, uses: AtomicU32::new(0) })
     }
 }

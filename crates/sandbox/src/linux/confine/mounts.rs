@@ -1,13 +1,12 @@
 //! How the file tree of a confined command differs from the host's.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-use super::repositories::{Kept, Repositories};
 
 /// Everything is read-only and without devices, but for what is kept; then some things are laid over others.
 #[derive(Debug, Default)]
@@ -18,6 +17,7 @@ pub(in super::super) struct Mounts {
     pub(super) own_proc: bool,
     /// In this order, on top of it.
     pub(super) laid_over: Vec<Bind>,
+    hidden: Vec<PathBuf>,
 }
 
 /// One file or directory shown at one place.
@@ -90,31 +90,71 @@ impl Mounts {
         }
     }
 
-    /// None if one of them is gone by now.
-    pub(super) fn protect(&mut self, repositories: &Repositories) -> Option<()> {
-        for (path, kept) in &repositories.kept {
-            let bind = Bind::new(path, path)?;
-            self.laid_over.push(match kept {
-                Kept::InPlace => bind,
-                Kept::Unchanged => bind.with(Change::ReadOnly),
-            });
+    /// What lies over the rest, outer things first. None if one of them is gone by now.
+    pub(super) fn lay(&mut self, layers: &Layers, cover: &Path) -> Option<()> {
+        let mut closed: Option<&Path> = None;
+        for (path, layer) in &layers.over {
+            // What is in a directory that is hidden or kept as a whole is so too.
+            if closed.is_some_and(|closed| path.starts_with(closed) && *layer != Layer::Hidden) {
+                continue;
+            }
+            let metadata = path.symlink_metadata().ok()?;
+            let bind = match layer {
+                Layer::InPlace => Bind::new(path, path)?,
+                Layer::Unchanged => Bind::new(path, path)?.with(Change::ReadOnly),
+                Layer::Hidden if self.hides(path) => continue,
+                // A device on a mount without devices cannot be opened.
+                Layer::Hidden if !metadata.is_dir() => {
+                    Bind::new(Path::new(DEVICES[0]), path)?.with(Change::Closed)
+                }
+                Layer::Hidden => Bind::new(cover, path)?.with(Change::Closed),
+            };
+            match layer {
+                Layer::InPlace => {}
+                Layer::Unchanged => closed = Some(path),
+                Layer::Hidden => {
+                    closed = Some(path);
+                    self.hidden.push(path.clone());
+                }
+            }
+            self.laid_over.push(bind);
         }
         Some(())
     }
 
-    /// Nothing can be seen where these are, nor can they be moved to where they can be seen.
-    pub(super) fn hide(&mut self, secret: &Path, roots: &[PathBuf], cover: &Path) {
-        let Ok(metadata) = secret.symlink_metadata() else { return };
-        if let Some(root) = roots.iter().find(|root| secret.starts_with(root)) {
-            let on_the_way = secret.ancestors().skip(1).take_while(|ancestor| ancestor != root);
-            let pins: Vec<_> = on_the_way.filter_map(|ancestor| Bind::new(ancestor, ancestor)).collect();
-            self.laid_over.extend(pins.into_iter().rev());
+    fn hides(&self, path: &Path) -> bool {
+        self.hidden.iter().any(|hidden| path.starts_with(hidden))
+    }
+}
+
+/// What lies over what the command may write.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    over: BTreeMap<PathBuf, Layer>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Layer {
+    /// May be written into, not moved away.
+    InPlace,
+    /// May not be changed.
+    Unchanged,
+    /// Cannot be seen.
+    Hidden,
+}
+
+impl Layers {
+    /// Adds it, with the directories on the way to it, which could be moved away with it otherwise.
+    pub(super) fn add(&mut self, path: &Path, layer: Layer, writable: &[PathBuf]) {
+        let roots = writable.iter().filter(|root| path.starts_with(root) && path != *root);
+        if let Some(root) = roots.min_by_key(|root| root.as_os_str().len()) {
+            let on_the_way = path.ancestors().skip(1).take_while(|ancestor| ancestor != root);
+            for ancestor in on_the_way.filter(|ancestor| !writable.iter().any(|root| root == ancestor)) {
+                self.over.entry(ancestor.to_owned()).or_insert(Layer::InPlace);
+            }
         }
-        if !metadata.is_symlink() {
-            // A device on a mount without devices cannot be opened.
-            let cover = if metadata.is_dir() { cover } else { Path::new(DEVICES[0]) };
-            self.laid_over.extend(Bind::new(cover, secret).map(|bind| bind.with(Change::Closed)));
-        }
+        let known = self.over.entry(path.to_owned()).or_insert(layer);
+        *known = (*known).max(layer);
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, chmod, fchmod, fstat, openat, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 /// Removes a directory with all that is in it. Links are not followed, closed directories are opened, and depth does not
@@ -18,14 +20,12 @@ pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
 
 /// Removes whatever is there, if anything is.
 pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match unlinkat(parent, root, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(error) => return Err(error.into()),
     }
-    chmodat(parent, root, Mode::RWXU, AtFlags::empty())?;
-    let top = openat(parent, root, flags, Mode::empty())?;
+    let top = open_up(parent, root)?;
     let mut lifted = 0_u64;
     loop {
         let directories = remove_files(top.as_fd())?;
@@ -33,9 +33,11 @@ pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
             break;
         }
         for name in directories {
-            let inner = openat(&top, &name, flags, Mode::empty())?;
+            let inner = open_up(top.as_fd(), &name)?;
             for deeper in remove_files(inner.as_fd())? {
                 lifted += 1;
+                // To be moved, a directory must be writable itself.
+                drop(open_up(inner.as_fd(), &deeper)?);
                 renameat(&inner, &deeper, &top, free_name(top.as_fd(), lifted))?;
             }
             unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
@@ -45,7 +47,24 @@ pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what is no directory, and lists the others, which their owner may enter from now on.
+/// Opens a directory, and lets its owner do everything in it: by descriptor, because a name may be a link by now.
+fn open_up(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = match openat(parent, name, OFlags::RDONLY | flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            let closed = openat(parent, name, OFlags::PATH | flags, Mode::empty())?;
+            chmod(format!("/proc/self/fd/{}", closed.as_raw_fd()), Mode::RWXU)?;
+            openat(parent, name, OFlags::RDONLY | flags, Mode::empty())?
+        }
+        opened => opened?,
+    };
+    if Mode::from_raw_mode(fstat(&directory)?.st_mode) & Mode::RWXU != Mode::RWXU {
+        fchmod(&directory, Mode::RWXU)?;
+    }
+    Ok(directory)
+}
+
+/// Removes what is no directory, and lists the others.
 fn remove_files(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
     let mut directories = vec![];
     for entry in Dir::read_from(directory)? {
@@ -55,7 +74,6 @@ fn remove_files(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
             continue;
         }
         if is_directory(directory, name, entry.file_type()) {
-            chmodat(directory, name, Mode::RWXU, AtFlags::empty())?;
             directories.push(name.to_owned());
         } else {
             unlinkat(directory, name, AtFlags::empty())?;

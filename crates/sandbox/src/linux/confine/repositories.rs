@@ -1,19 +1,20 @@
 //! Git runs what a repository's hooks and configuration name, outside of any sandbox: so a command that may write
 //! the repository must not write those.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use super::mounts::Layer;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat};
 
 /// What was found in the workspaces.
 #[derive(Debug, Default)]
 pub(super) struct Repositories {
-    /// What must stay. A map, so that outer things come first.
-    pub(super) kept: BTreeMap<PathBuf, Kept>,
+    /// What must stay.
+    pub(super) kept: Vec<(PathBuf, Layer)>,
     /// Their git directories.
     pub(super) git: Vec<GitDirectory>,
     /// And files that lead to one.
@@ -23,15 +24,6 @@ pub(super) struct Repositories {
     /// What could not be kept, if anything.
     pub(super) gap: Option<&'static str>,
     seen: usize,
-}
-
-/// How a file or directory is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
-    /// May be written into, not moved away.
-    InPlace,
-    /// May not be changed.
-    Unchanged,
 }
 
 /// A git directory, open: its path may lead elsewhere later, this does not.
@@ -55,12 +47,13 @@ pub(super) struct GitFile {
 /// Looking at more takes longer than most commands run.
 const MOST_DIRECTORIES: usize = 2000;
 /// Each takes half a dozen mounts.
-const MOST_REPOSITORIES: usize = 200;
+const MOST_REPOSITORIES: usize = 100;
 
 /// Large, made by tools, and made anew when in doubt.
 const PASSED_OVER: [&str; 6] = ["node_modules", "target", ".venv", "venv", "__pycache__", ".tox"];
 
 const TOO_LARGE: &str = "the workspace has too many directories to find every repository in it";
+const UNREADABLE: &str = "a directory of the workspace cannot be read, so repositories in it cannot be found";
 const BY_LINK: &str = "a repository's git directory, hooks or configuration is a link, which cannot be kept";
 
 /// What a project says about its own sandbox; the next command is to read it too.
@@ -71,7 +64,7 @@ impl Repositories {
     pub(super) fn find(workspaces: &[PathBuf]) -> Self {
         let mut found = Self::default();
         for root in workspaces {
-            found.keep(root, root.join(PROJECT_FILE), Kept::Unchanged);
+            found.keep(root.join(PROJECT_FILE), Layer::Unchanged);
             found.search(root, workspaces);
         }
         found
@@ -82,7 +75,13 @@ impl Repositories {
         while let Some(directory) = queue.pop_front()
             && self.may_look()
         {
-            let Ok(entries) = fs::read_dir(&directory) else { continue };
+            let entries = match fs::read_dir(&directory) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.add_unreadable(root, &directory, error.kind());
+                    continue;
+                }
+            };
             let mut inner = vec![];
             let (mut head, mut objects) = (false, false);
             for entry in entries.flatten() {
@@ -110,6 +109,22 @@ impl Repositories {
         }
     }
 
+    /// Whatever is in a directory that cannot be looked at, a command shall not open it up and change it.
+    fn add_unreadable(&mut self, root: &Path, directory: &Path, why: ErrorKind) {
+        match why {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {}
+            ErrorKind::PermissionDenied if directory != root => {
+                self.keep(directory.to_owned(), Layer::Unchanged);
+            }
+            _ => {
+                self.gap = Some(UNREADABLE);
+                if directory == root {
+                    self.add_git_directory(root, &directory.join(".git"));
+                }
+            }
+        }
+    }
+
     /// Counts a directory; false when it is one too many.
     fn may_look(&mut self) -> bool {
         self.seen += 1;
@@ -122,23 +137,26 @@ impl Repositories {
 
     /// A git directory: that of a repository, of a submodule or a bare one.
     fn add_git_directory(&mut self, root: &Path, git: &Path) {
-        let Some(fd) = open_beneath(root, git).filter(|_| !self.git.iter().any(|known| known.path == git))
-        else {
+        if self.git.iter().any(|known| known.path == git) {
             return;
+        }
+        let fd = match open_beneath(root, git) {
+            Ok(fd) => fd,
+            Err(error) => return self.add_unreadable(root, git, error.kind()),
         };
         make_what_is_missing(fd.as_fd());
-        self.keep(root, git.to_owned(), Kept::InPlace);
+        self.keep(git.to_owned(), Layer::InPlace);
         for name in ["hooks", "config", "config.worktree", "commondir", "info/attributes"] {
-            self.keep(root, git.join(name), Kept::Unchanged);
+            self.keep(git.join(name), Layer::Unchanged);
         }
-        let parent = git.parent().filter(|_| git != root).and_then(|parent| open_beneath(root, parent));
+        let parent = git.parent().filter(|_| git != root).and_then(|parent| open_beneath(root, parent).ok());
         self.git.push(GitDirectory { path: git.to_owned(), fd, parent, root: root.to_owned() });
-        for worktree in directories_in(&git.join("worktrees")) {
+        for worktree in self.directories_in(&git.join("worktrees")).unwrap_or_default() {
             if !self.may_look() {
                 return;
             }
             for name in ["commondir", "gitdir", "config.worktree"] {
-                self.keep(root, worktree.join(name), Kept::Unchanged);
+                self.keep(worktree.join(name), Layer::Unchanged);
             }
         }
         self.add_submodules(root, &git.join("modules"), 0);
@@ -147,7 +165,8 @@ impl Repositories {
     /// They may be nested by their names: `modules/lib/one`, and by their own submodules.
     fn add_submodules(&mut self, root: &Path, modules: &Path, depth: usize) {
         const DEEPEST: usize = 8;
-        for module in directories_in(modules) {
+        let Some(inner) = self.directories_in(modules) else { return };
+        for module in inner {
             if !self.may_look() {
                 return;
             }
@@ -161,8 +180,8 @@ impl Repositories {
 
     /// A file that says where the git directory is: of a linked worktree or a submodule.
     fn add_git_file(&mut self, root: &Path, file: &Path, workspaces: &[PathBuf]) {
-        self.keep(root, file.to_owned(), Kept::Unchanged);
-        if let Some(parent) = file.parent().and_then(|parent| open_beneath(root, parent)) {
+        self.keep(file.to_owned(), Layer::Unchanged);
+        if let Some(parent) = file.parent().and_then(|parent| open_beneath(root, parent).ok()) {
             self.links.push(GitFile { path: file.to_owned(), parent });
         }
         let home = |path: &Path| workspaces.iter().find(|root| path.starts_with(root));
@@ -170,7 +189,7 @@ impl Repositories {
         let Some(common) = read_path(&git.join("commondir"), "") else {
             if let Some(root) = home(&git) {
                 self.add_git_directory(root, &git);
-            } else if has_worktree(&git, file.parent()) {
+            } else if may_be_granted(&git, workspaces) && has_worktree(&git, file.parent()) {
                 self.elsewhere.push(git.clone());
                 self.add_git_directory(&git, &git);
             }
@@ -178,42 +197,65 @@ impl Repositories {
         };
         if let Some(root) = home(&common) {
             self.add_git_directory(root, &common);
-        } else if git.starts_with(common.join("worktrees")) && names(&git.join("gitdir"), file) {
+        } else if may_be_granted(&common, workspaces)
+            && git.parent() == Some(common.join("worktrees").as_path())
+            && home(&git).is_none()
+            && names(&git.join("gitdir"), file)
+        {
             // The other side agrees: a file that anybody can write here does not open anything there.
             self.elsewhere.push(common.clone());
             self.add_git_directory(&common, &common);
         }
     }
 
-    /// Keeps it, with all directories on the way to it, which could be moved away with it otherwise.
-    fn keep(&mut self, root: &Path, path: PathBuf, how: Kept) {
+    fn directories_in(&mut self, path: &Path) -> Option<Vec<PathBuf>> {
+        let metadata = path.symlink_metadata().ok()?;
+        if metadata.is_symlink() {
+            self.gap = Some(BY_LINK);
+            return None;
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries.flatten(),
+            Err(error) => {
+                self.add_unreadable(Path::new("/"), path, error.kind());
+                return None;
+            }
+        };
+        let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        Some(directories.map(|entry| entry.path()).collect())
+    }
+
+    fn keep(&mut self, path: PathBuf, how: Layer) {
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_symlink() => self.gap = Some(BY_LINK),
-            Ok(_) => {
-                let on_the_way = path
-                    .ancestors()
-                    .skip(1)
-                    .take_while(|ancestor| *ancestor != root && ancestor.starts_with(root));
-                for ancestor in on_the_way {
-                    self.kept.entry(ancestor.to_owned()).or_insert(Kept::InPlace);
-                }
-                self.kept.entry(path).or_insert(how);
-            }
+            Ok(_) => self.kept.push((path, how)),
             Err(_) => {}
         }
     }
 }
 
+/// Whether it is a git directory, and one that the workspace does not lie in: then a command could have made it look so.
+fn may_be_granted(git: &Path, workspaces: &[PathBuf]) -> bool {
+    let has =
+        |name: &str, is: fn(&fs::Metadata) -> bool| git.join(name).symlink_metadata().is_ok_and(|it| is(&it));
+    has("HEAD", fs::Metadata::is_file)
+        && has("config", fs::Metadata::is_file)
+        && has("objects", fs::Metadata::is_dir)
+        && has("refs", fs::Metadata::is_dir)
+        && !workspaces.iter().any(|root| root.starts_with(git))
+}
+
 /// Opens a directory below another without following any link.
-pub(super) fn open_beneath(root: &Path, path: &Path) -> Option<OwnedFd> {
+pub(super) fn open_beneath(root: &Path, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let top = openat(CWD, root, flags, Mode::empty()).ok()?;
-    match path.strip_prefix(root).ok()? {
-        inner if inner.as_os_str().is_empty() => Some(top),
-        inner => {
-            openat2(top, inner, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH).ok()
-        }
+    let inner = path.strip_prefix(root).map_err(|_| ErrorKind::NotFound)?;
+    if inner.as_os_str().is_empty() {
+        return Ok(openat(CWD, root, flags, Mode::empty())?);
     }
+    // Not for reading: it may only be allowed to go through.
+    let top = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let safely = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    Ok(openat2(top, inner, flags, Mode::empty(), safely)?)
 }
 
 /// Only what exists can be kept, so it is made, empty, as git itself could have. Nothing is made in what is no repository.
@@ -233,15 +275,6 @@ fn make_what_is_missing(git: BorrowedFd<'_>) {
     if reads_more {
         let _ = openat(git, "config.worktree", OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | safely, mode);
     }
-}
-
-fn directories_in(path: &Path) -> Vec<PathBuf> {
-    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
-    let entries = fs::read_dir(path).into_iter().filter(|_| !is_link).flatten().flatten();
-    entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect()
 }
 
 /// The path in a one-line file, from that file's directory, after links.

@@ -12,10 +12,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat, renameat, stat, statat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, lstat, mkdirat, openat, renameat, statat,
 };
 
 use super::remove::remove_at;
+use crate::Restored;
+
 use super::repositories::{GitDirectory, Repositories, open_beneath};
 
 /// How some git directories were before the command.
@@ -28,6 +30,8 @@ pub(in super::super) struct Snapshot {
 #[derive(Debug)]
 struct Before {
     directory: OwnedFd,
+    /// Its permissions; without them nothing in it can be looked at.
+    mode: Mode,
     path: PathBuf,
     files: Vec<(&'static str, State)>,
     place: Option<Place>,
@@ -69,7 +73,8 @@ impl Snapshot {
         snapshot.directories.extend(repositories.links.iter().filter_map(|link| {
             let directory = link.parent.try_clone().ok()?;
             let files = vec![(".git", State::of(directory.as_fd(), ".git"))];
-            Some(Before { directory, path: link.path.parent()?.to_owned(), files, place: None })
+            let mode = mode_of(directory.as_fd())?;
+            Some(Before { directory, mode, path: link.path.parent()?.to_owned(), files, place: None })
         }));
         snapshot
     }
@@ -97,37 +102,47 @@ impl Snapshot {
                 let name = CString::new(git.path.file_name()?.as_bytes()).ok()?;
                 Some(Place { parent: parent.try_clone().ok()?, name, root: git.root.clone() })
             });
-            Some(Before { directory, path: git.path.clone(), files, place })
+            let mode = mode_of(directory.as_fd())?;
+            Some(Before { directory, mode, path: git.path.clone(), files, place })
         });
         Self { directories: before.collect() }
     }
 
     /// Puts back what has changed, and says what that was. Call it when no process of the command is alive.
-    pub(in super::super) fn restore(&self) -> Vec<PathBuf> {
+    pub(in super::super) fn restore(&self) -> Vec<Restored> {
         self.directories.iter().flat_map(Before::restore).collect()
     }
 }
 
 impl Before {
-    fn restore(&self) -> Vec<PathBuf> {
+    fn restore(&self) -> Vec<Restored> {
         let mut told = vec![];
+        if mode_of(self.directory.as_fd()) != Some(self.mode) {
+            let _ = fchmod(&self.directory, self.mode);
+        }
         for (name, before) in &self.files {
             match before.put_back(self.directory.as_fd(), name) {
-                Ok(true) => told.push(self.path.join(name)),
+                Ok(true) => told.push(Restored { path: self.path.join(name), put_back: true }),
                 Ok(false) => {}
                 Err(error) => {
                     tracing::warn!(path = %self.path.join(name).display(), %error, "cannot put back what a command has changed");
-                    told.push(self.path.join(name));
+                    told.push(Restored { path: self.path.join(name), put_back: false });
                 }
             }
         }
-        let gone = self.path.symlink_metadata().is_err();
-        if !gone && !is_same(stat(&self.path), fstat(&self.directory)) {
+        let is_in_place = || is_same(lstat(&self.path), fstat(&self.directory));
+        let was_removed = fstat(&self.directory).is_ok_and(|stat| stat.st_nlink == 0);
+        let is_gone = self.path.symlink_metadata().is_err();
+        if !(is_in_place() || was_removed && is_gone) {
             self.place.iter().for_each(|place| place.bring_back(self.directory.as_fd()));
-            told.push(self.path.clone());
+            told.push(Restored { path: self.path.clone(), put_back: is_in_place() });
         }
         told
     }
+}
+
+fn mode_of(directory: BorrowedFd<'_>) -> Option<Mode> {
+    fstat(directory).ok().map(|stat| Mode::from_raw_mode(stat.st_mode & 0o7777))
 }
 
 impl Place {
@@ -136,7 +151,7 @@ impl Place {
         let found = fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()));
         let moved = found.ok().and_then(|path| {
             let name = CString::new(path.file_name()?.as_bytes()).ok()?;
-            let parent = open_beneath(&self.root, path.parent()?)?;
+            let parent = open_beneath(&self.root, path.parent()?).ok()?;
             is_same(statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW), fstat(directory))
                 .then_some((parent, name))
         });
@@ -290,7 +305,7 @@ mod tests {
         fs::write(at("config"), "two").unwrap();
         fs::write(at("HEAD"), "ref: refs/heads/main").unwrap();
         let snapshot = Snapshot::of_all(&only(root.path()));
-        assert_eq!(snapshot.restore(), Vec::<PathBuf>::new());
+        assert_eq!(snapshot.restore(), Vec::<Restored>::new());
 
         fs::write(at("hooks/pre-commit"), "evil").unwrap();
         fs::set_permissions(at("hooks/a"), Permissions::from_mode(0o777)).unwrap();
@@ -298,12 +313,14 @@ mod tests {
         symlink("/etc/passwd", at("config")).unwrap();
         fs::write(at("commondir"), "evil").unwrap();
         fs::remove_file(at("HEAD")).unwrap();
-        assert_eq!(snapshot.restore(), [at("commondir"), at("config"), at("hooks"), at("HEAD")]);
+        let put_back =
+            ["commondir", "config", "hooks", "HEAD"].map(|name| Restored { path: at(name), put_back: true });
+        assert_eq!(snapshot.restore(), put_back);
         assert!(!at("hooks/pre-commit").exists() && !at("commondir").exists());
         assert_ne!(fs::metadata(at("hooks/a")).unwrap().permissions().mode() & 0o777, 0o777);
         assert_eq!(fs::read_to_string(at("config")).unwrap(), "two");
         fs::write(at("HEAD"), "ref: refs/heads/other").unwrap();
-        assert_eq!(snapshot.restore(), Vec::<PathBuf>::new());
+        assert_eq!(snapshot.restore(), Vec::<Restored>::new());
     }
 
     #[test]
@@ -319,7 +336,7 @@ mod tests {
         let snapshot = Snapshot::of_all(&only(&at("work/git")));
         fs::rename(at("work/git"), at("work/moved")).unwrap();
         symlink(at("victim"), at("work/git")).unwrap();
-        assert_eq!(snapshot.restore(), [at("work/git")], "it is told");
+        assert_eq!(snapshot.restore(), [Restored { path: at("work/git"), put_back: false }], "it is told");
         for name in ["victim/config", "victim/commondir", "victim/hooks/own"] {
             assert_eq!(fs::read_to_string(at(name)).unwrap(), "the victim's");
         }

@@ -1,0 +1,49 @@
+//! What a model should know about the sandbox before it writes a command.
+
+use bashtion_sandbox::{Mode, Network};
+
+use crate::SandboxSettings;
+
+impl SandboxSettings {
+    /// The constraints in words, for the description of a tool.
+    ///
+    /// ```
+    /// use bashtion::SandboxSettings;
+    /// let text = SandboxSettings::default().description();
+    /// assert!(text.contains("$TMPDIR") && text.contains("no network"));
+    /// ```
+    #[must_use]
+    pub fn description(&self) -> String {
+        let files = match self.mode {
+            Mode::Off => return "Commands are not confined: they can do whatever the user can.".to_owned(),
+            Mode::Workspace => {
+                "Commands can read all files but secrets (such as ~/.ssh and cloud credentials), and can change only the project \
+                 of the working directory, package caches, and $TMPDIR, which is private to each command and removed after it; /tmp itself is read-only. \
+                 Git works, but hooks and configuration of repositories that exist already (.git/hooks, .git/config) cannot be changed."
+            }
+            Mode::ReadOnly => {
+                "Commands can read all files but secrets (such as ~/.ssh and cloud credentials), and can change nothing but $TMPDIR, \
+                 which is private to each command and removed after it."
+            }
+        };
+        let network = match (self.mode, self.network) {
+            (Mode::Workspace, Network::On) => {
+                "They can use the internet; sockets of this machine's daemons (docker, ssh-agent) are closed."
+            }
+            (Mode::Workspace, Network::Off) => {
+                "They have no network but a loopback of their own, so a server and its client must run in the same command; unix sockets are closed."
+            }
+            (Mode::Off | Mode::ReadOnly, _) => "They have no network and no sockets.",
+        };
+        let more: Vec<String> = self.writable.iter().map(|path| path.display().to_string()).collect();
+        let more = if more.is_empty() {
+            String::new()
+        } else {
+            format!(" They can also change {}.", more.join(", "))
+        };
+        format!(
+            "{files}{more} {network} Debuggers, terminals and containers do not work. What was stopped is listed in `denials` with what would allow it; \
+             do not try to work around it."
+        )
+    }
+}
