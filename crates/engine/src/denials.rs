@@ -198,9 +198,10 @@ impl End<'_> {
         let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         let too_wide =
             directory == Path::new("/") || self.home.is_some_and(|home| home.starts_with(directory));
-        let named = match too_wide {
-            true => "--writable and a directory of its own".to_owned(),
-            false => format!("--writable {}", directory.display()),
+        let named = if too_wide {
+            "--writable and a directory of its own".to_owned()
+        } else {
+            format!("--writable {}", directory.display())
         };
         if self.confinement.mode == Mode::ReadOnly {
             let inside = path.starts_with(self.cwd);

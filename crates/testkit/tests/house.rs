@@ -92,6 +92,21 @@ fn unsafe_code_is_in_one_crate() {
 }
 
 #[test]
+fn every_threat_of_the_model_has_its_tests() {
+    let model = std::fs::read_to_string(root().join("docs/threat-model.md")).unwrap();
+    let rows = model.lines().filter_map(|line| line.strip_prefix("| T")?.get(..2));
+    let told: BTreeSet<String> = rows.map(str::to_owned).collect();
+    let mut tested = BTreeSet::new();
+    for (_, text) in files(&root().join("crates/engine/tests/sandbox"), "rs") {
+        let names = text.split_whitespace().filter_map(|word| word.strip_prefix('t')?.split_once('_'));
+        tested.extend(
+            names.map(|(number, _)| number.to_owned()).filter(|n| n.len() == 2 && n.parse::<u8>().is_ok()),
+        );
+    }
+    assert_eq!(told, tested);
+}
+
+#[test]
 fn no_file_is_too_long_to_read() {
     for (path, text) in files(&root().join("crates"), "rs") {
         assert!(text.lines().count() <= 500, "{path}");

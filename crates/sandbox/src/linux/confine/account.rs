@@ -1,0 +1,96 @@
+//! How far a command is held, and why not further.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::confined::Confined;
+use super::host::landlock;
+use super::rules::Hold;
+use crate::{Confinement, Enforced, Mode, Report};
+
+impl Confined {
+    /// How far a command is held.
+    pub(in super::super) fn report(&self, hold: &Hold, tree: TreeHeld) -> Report {
+        let confinement = self.confinement();
+        let mode = confinement.mode;
+        let mut reasons = String::new();
+        let mut because = |text: &str| {
+            let _ = write!(reasons, "{}{text}", if reasons.is_empty() { "" } else { "; " });
+        };
+        let limits = tree.enforced(confinement, &mut because);
+        if mode == Mode::Off {
+            let reason = "the sandbox is off".to_owned();
+            return Report { limits, reason: Some(reason), ..Report::unconfined() };
+        }
+        let landlock = landlock();
+        let mut filesystem =
+            if landlock.abi() > 0 || hold.namespaces { Enforced::Full } else { Enforced::None };
+        let mut gap = |is_gap: bool, text: &str| {
+            if is_gap {
+                filesystem = filesystem.min(Enforced::Partial);
+                because(text);
+            }
+        };
+        if let Some(problem) = landlock.problem() {
+            gap(true, problem);
+        }
+        gap(
+            mode == Mode::Workspace && !hold.namespaces,
+            "without a mount namespace modes, owners and times of files outside the workspace are not protected, \
+             and git hooks and configuration are put back after the command instead of being kept",
+        );
+        if let Some(problem) = self.repositories().gap {
+            gap(true, problem);
+        }
+        gap(
+            mode == Mode::Workspace
+                && !hold.namespaces
+                && confinement
+                    .kept
+                    .iter()
+                    .any(|path| confinement.writable.iter().any(|root| path.starts_with(root))),
+            "Bashtion's own configuration lies in a writable directory and cannot be kept without a mount namespace",
+        );
+        let hidden = |secret: &PathBuf| confinement.writable.iter().any(|root| secret.starts_with(root));
+        gap(
+            mode == Mode::Workspace && !hold.namespaces && confinement.secrets.iter().any(hidden),
+            "secrets inside a writable directory cannot be hidden without a mount namespace",
+        );
+        let signals = match landlock.abi() {
+            6.. => Enforced::Full,
+            1.. => {
+                because("signals to other processes need Linux 6.12 or newer to be held");
+                Enforced::Partial
+            }
+            0 => Enforced::None,
+        };
+        let network = Enforced::Full;
+        let reason = (!reasons.is_empty()).then_some(reasons);
+        Report { mode, filesystem, network, signals, limits, reason }
+    }
+}
+
+/// Which limits hold for a whole tree.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct TreeHeld {
+    pub(in super::super) memory: bool,
+    pub(in super::super) processes: bool,
+}
+
+impl TreeHeld {
+    fn enforced(self, confinement: &Confinement, because: &mut impl FnMut(&str)) -> Enforced {
+        let limits = &confinement.limits;
+        if confinement.mode == Mode::Off && limits.is_empty() {
+            return Enforced::None;
+        }
+        let missing =
+            |limit: Option<u64>, held: bool| !held && (limit.is_some() || confinement.mode != Mode::Off);
+        if missing(limits.memory, self.memory) || missing(limits.processes, self.processes) {
+            because(
+                "no control group can be made here, so memory and processes are limited for each process at most, not together",
+            );
+            return Enforced::Partial;
+        }
+        Enforced::Full
+    }
+}

@@ -1,0 +1,131 @@
+//! What the kernel needs for a confinement, made once for all commands that have an equal one.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::filter::{Needs, filter};
+use super::host::{landlock, may_mount};
+use super::readable::Around;
+use super::ruleset::{Grants, ruleset};
+use super::scratch::Scratch;
+use crate::{ConfineError, Confinement, Mode, Network, Requirement};
+
+/// What the kernel needs for a confinement. One serves any number of commands.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) confinement: Confinement,
+    pub(super) scratch: Option<Arc<Scratch>>,
+    with_namespaces: Mutex<Option<Arc<Hold>>>,
+    without: Mutex<Option<Arc<Hold>>>,
+}
+
+/// The rules that hold each command, in the form that the kernel takes.
+#[derive(Debug)]
+pub(in super::super) struct Hold {
+    ruleset: Option<OwnedFd>,
+    filter: Vec<libc::sock_filter>,
+    around: Option<Around>,
+    pub(in super::super) namespaces: bool,
+    pub(in super::super) own_network: bool,
+    /// Each child adds its own process table to the rules, so they are made anew now and then.
+    uses: AtomicU32,
+}
+
+impl Rules {
+    pub(super) fn new(confinement: Confinement) -> Result<Self, ConfineError> {
+        let mut scratch = None;
+        if confinement.mode != Mode::Off {
+            let is_needed =
+                confinement.mode == Mode::ReadOnly || confinement.requirement == Requirement::Required;
+            if let Some(why) = landlock().problem().filter(|_| is_needed) {
+                return Err(ConfineError::Unavailable { mode: confinement.mode, why: why.to_owned() });
+            }
+            let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
+            scratch = Some(Arc::new(Scratch::create(&confinement.temporary).map_err(failed)?));
+        }
+        Ok(Self { confinement, scratch, with_namespaces: Mutex::default(), without: Mutex::default() })
+    }
+
+    /// The rules, made when first needed and again when a directory around a secret has changed.
+    pub(super) fn hold(&self, namespaces: bool) -> Result<Arc<Hold>, ConfineError> {
+        let place = if namespaces { &self.with_namespaces } else { &self.without };
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hold) = place.as_ref().filter(|hold| hold.is_current()) {
+            return Ok(Arc::clone(hold));
+        }
+        Ok(Arc::clone(place.insert(Arc::new(self.build(namespaces)?))))
+    }
+
+    fn build(&self, namespaces: bool) -> Result<Hold, ConfineError> {
+        let Confinement { mode, network, .. } = self.confinement;
+        if mode == Mode::Off {
+            return Ok(Hold {
+                ruleset: None,
+                filter: vec![],
+                around: None,
+                namespaces: false,
+                own_network: false,
+                uses: AtomicU32::new(0),
+            });
+        }
+        let own_network = namespaces && network == Network::Off;
+        // Also where mounts hide secrets: a mount goes when the host replaces the file beneath it, a rule does not come.
+        let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
+        let around = Around::new(&holes.collect::<Vec<_>>());
+        let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
+        let mut writable: Vec<&Path> = temporaries.as_deref().into_iter().collect();
+        let shared_memory = match &self.scratch {
+            Some(scratch) if namespaces => scratch.shared_memory().ok(),
+            Some(_) | None => Some("/dev/shm".into()),
+        };
+        if mode == Mode::Workspace {
+            writable.extend(self.confinement.writable.iter().map(PathBuf::as_path));
+            writable.extend(shared_memory.as_deref());
+        }
+        let readable = around.granted.iter().map(PathBuf::as_path).collect();
+        let no_tcp = network == Network::Off && !own_network;
+        let ruleset = ruleset(&Grants { writable, readable, no_tcp })
+            .map_err(|error| ConfineError::Rules { what: error.to_string() })?;
+        let filter = filter(Needs {
+            mode,
+            network,
+            own_network,
+            own_ipc: namespaces,
+            no_truncation: landlock().abi() < 3 && !namespaces,
+        });
+        Ok(Hold { ruleset, filter, around: Some(around), namespaces, own_network, uses: AtomicU32::new(0) })
+    }
+}
+
+impl Hold {
+    fn is_current(&self) -> bool {
+        const MOST_USES: u32 = 64;
+        let is_fresh = !self.namespaces || self.uses.fetch_add(1, Ordering::Relaxed) < MOST_USES;
+        is_fresh && self.around.as_ref().is_none_or(Around::is_current)
+    }
+
+    pub(in super::super) fn ruleset(&self) -> Option<RawFd> {
+        self.ruleset.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    pub(in super::super) fn filter(&self) -> &[libc::sock_filter] {
+        &self.filter
+    }
+
+    /// The namespaces to be born in.
+    pub(in super::super) fn clone_flags(&self) -> u64 {
+        if !self.namespaces {
+            return 0;
+        }
+        let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
+        if self.own_network {
+            flags |= libc::CLONE_NEWNET;
+        }
+        if !may_mount() {
+            flags |= libc::CLONE_NEWUSER;
+        }
+        u64::from(flags.cast_unsigned())
+    }
+}
