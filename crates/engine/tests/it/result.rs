@@ -14,6 +14,13 @@ fn object(outcome: &bashtion::Outcome, world: &World) -> String {
     json["tracking"] = "cgroup".into();
     assert!(json["usage"]["max_rss_kib"].as_u64().unwrap() > 500);
     json["usage"] = serde_json::json!({ "cpu_ms": 3, "max_rss_kib": 3000 });
+    // What is in it depends on the host; that it has these names does not.
+    for name in ["mode", "filesystem", "network", "signals", "limits"] {
+        assert!(json["sandbox"][name].is_string(), "{name}");
+        json["sandbox"][name] = if name == "mode" { "workspace" } else { "full" }.into();
+    }
+    assert!(json["sandbox"].get("reason").is_some());
+    json["sandbox"]["reason"] = serde_json::Value::Null;
     let here = world.path().canonicalize().unwrap();
     serde_json::to_string(&json).unwrap().replace(here.to_str().unwrap(), "/w")
 }

@@ -128,3 +128,19 @@ fn what_is_required_and_missing_is_an_error_before_anything_runs() {
     assert!(matches!(error, Error::Launch(LaunchError::Sandbox { .. })), "{error}");
     assert_eq!(error.to_string(), "cannot make a private temporary directory in /proc");
 }
+
+/// Programs are told what would only make them wait or fail.
+#[test]
+fn variables_that_make_programs_behave() {
+    let environment = |hold| Scene::new().run(hold, "env").output.stdout().to_owned();
+    for hold in [Hold::Workspace, Hold::ReadOnly] {
+        let text = environment(hold);
+        for line in [
+            "TMPDIR=/tmp/bashtion-", "PIP_RETRIES=0\n", "npm_config_fetch_retries=0\n",
+            "TAR_OPTIONS=--no-same-owner\n",
+        ] {
+            assert!(text.contains(line), "{hold:?} {line}");
+        }
+    }
+    assert!(!environment(Hold::Off).contains("TAR_OPTIONS"));
+}
