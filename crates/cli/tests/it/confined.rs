@@ -73,7 +73,7 @@ fn limits_are_applied_and_named() {
         json["denials"][0].as_str().unwrap().starts_with("the memory limit of 64 MiB was reached"),
         "{json}"
     );
-    for wrong in ["memory", "memory=0", "disk=1G", "cpu=soon"] {
+    for wrong in ["memory", "memory=0", "memory=1K", "disk=1G", "cpu=soon"] {
         assert_eq!(
             world.bashtion().args(&["run", "--limit", wrong, "true"]).finish().code(),
             Some(2),

@@ -10,8 +10,9 @@ use crate::{Hold, Scene};
 fn denials(hold: Hold, command: &str) -> Vec<String> {
     let scene = Scene::new();
     let outside = scene.path("outside").display().to_string();
-    let root = scene.path("").display().to_string();
-    let shorten = |text: &String| text.replace(&outside, "OUT").replace(&root, "ROOT/");
+    let (work, root) = (scene.path("work").display().to_string(), scene.path("").display().to_string());
+    let shorten =
+        |text: &String| text.replace(&outside, "OUT").replace(&work, "HERE").replace(&root, "ROOT/");
     scene.run(hold, command).denials.iter().map(shorten).collect()
 }
 
@@ -40,7 +41,8 @@ fn a_denied_write_names_the_flag() {
     let expected = "changing OUT/new: only the workspace, $TMPDIR and package caches can be changed; for temporary files use $TMPDIR, or allow it with --writable OUT";
     assert_eq!(denials(Hold::Workspace, "echo x > {outside}/new"), [expected]);
     assert_eq!(denials(Hold::Plain, "python3 -c 'open(\"{outside}/new\", \"w\")'"), [expected]);
-    let expected = "changing ROOT/work/here: in read-only mode nothing can be changed; allow it with --sandbox workspace";
+    let expected =
+        "changing HERE/here: in read-only mode nothing can be changed; allow it with --sandbox workspace";
     assert_eq!(denials(Hold::ReadOnly, "touch here"), [expected]);
 }
 

@@ -65,8 +65,17 @@ pub(super) fn with_flags(mut settings: SandboxSettings, args: &Args) -> Result<S
             Limit::FileSize(bytes) => limits.file_size = Some(bytes),
         }
     }
+    // With less the kernel refuses to open files, in words that speak of something else.
+    if settings.limits.memory.is_some_and(|bytes| bytes < LEAST_MEMORY) {
+        return wrong(
+            "a shell does not start with less than 4M of memory",
+            "give it more: --limit memory=64M",
+        );
+    }
     Ok(settings)
 }
+
+const LEAST_MEMORY: u64 = 4 << 20;
 
 pub(super) fn parse_limit(text: &str) -> Result<Limit, String> {
     let known = "expected memory=2G, processes=100, cpu=30s, open-files=256 or file-size=100M";
