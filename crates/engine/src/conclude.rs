@@ -68,6 +68,7 @@ fn denials(ended: &Ended) -> Vec<String> {
         exit: ended.exit,
         output: &ended.captured.output,
         limits_reached: &ended.limits_reached,
+        refused_sockets: &ended.refused_sockets,
         restored: &ended.restored,
     };
     end.denials()

@@ -36,6 +36,10 @@ pub struct SandboxSettings {
     pub kept: Vec<PathBuf>,
     /// Of the secrets, what they may read after all.
     pub readable: Vec<PathBuf>,
+    /// Unix sockets of this machine's daemons, or directories of such, that they may connect to in [`Mode::Workspace`].
+    /// Those in the workspace are open where namespaces can be had, and elsewhere if any is named here. `~` is the
+    /// caller's home.
+    pub sockets: Vec<PathBuf>,
     /// How much they may use; what is none has the default of the mode.
     pub limits: ResourceLimits,
     /// Whether namespaces may be used.
@@ -130,6 +134,7 @@ impl Confining {
             workspaces,
             kept: settings.kept.iter().filter_map(|path| path.canonicalize().ok()).collect(),
             secrets: existing.secrets.clone(),
+            sockets: settings.sockets.iter().map(|path| job.cwd.join(expand(path, home))).collect(),
             temporary: job.temporary.clone(),
             limits,
             namespaces: settings.namespaces,

@@ -51,6 +51,7 @@ pub(crate) struct End<'a> {
     pub(crate) exit: Option<Exit>,
     pub(crate) output: &'a Output,
     pub(crate) limits_reached: &'a [Limit],
+    pub(crate) refused_sockets: &'a [String],
     pub(crate) restored: &'a [Restored],
 }
 
@@ -72,6 +73,7 @@ impl End<'_> {
         if self.confinement.mode != Mode::Off {
             self.files(&mut denials);
             self.network(&mut denials);
+            self.sockets(&mut denials);
             self.calls(&mut denials);
         }
         denials.dedup();
@@ -243,6 +245,20 @@ impl End<'_> {
         denials.push(format!("connecting to {whom}: the network is off; {how}"));
     }
 
+    /// The one thing that the sandbox itself refuses, so it is known and not guessed.
+    fn sockets(&self, denials: &mut Vec<String>) {
+        /// Tried by the C library for every name it looks up; it does without.
+        const NOBODY_MISSES: [&str; 2] = ["/run/nscd/", "/run/systemd/userdb/"];
+        let missed = |socket: &&String| !NOBODY_MISSES.iter().any(|place| socket.starts_with(place));
+        for socket in self.refused_sockets.iter().filter(missed) {
+            denials.push(if socket.starts_with('@') {
+                format!("connecting to the socket {socket}: those without a path are the host's here; use one in the workspace")
+            } else {
+                format!("connecting to the socket {socket}: it is outside the workspace; allow it with sockets = [\"{socket}\"] under [sandbox] in the user's configuration")
+            });
+        }
+    }
+
     fn calls(&self, denials: &mut Vec<String>) {
         let says = |text: &str| self.complaints().contains(text);
         let refused = says("ermission denied") || says("not permitted") || says("EACCES") || says("EPERM");
@@ -250,10 +266,16 @@ impl End<'_> {
             denials
                 .push("a system call of another architecture: such programs need --sandbox off".to_owned());
         }
-        if says("ocker daemon") || says("podman.sock") || says("DBUS_SESSION_BUS") || says("system bus") {
+        if denials.iter().any(|denial| denial.starts_with("connecting to the socket")) {
+            // Known already.
+        } else if says("ocker daemon")
+            || says("podman.sock")
+            || says("DBUS_SESSION_BUS")
+            || says("system bus")
+        {
             denials.push("connecting to a daemon of this machine: its sockets are closed; such commands need --sandbox off".to_owned());
         } else if refused && denials.is_empty() && (says("socket") || says(".sock")) {
-            denials.push("opening a socket: unix sockets are closed, and others while the network is off; internet protocols are allowed with --sandbox workspace --network on".to_owned());
+            denials.push("opening a socket: this mode has none on this machine while the network is off; internet protocols are allowed with --sandbox workspace --network on".to_owned());
         }
         if refused && (says("ptrace") || says("PTRACE") || says("LeakSanitizer")) {
             denials.push("tracing a process: debuggers and leak checkers need --sandbox off".to_owned());

@@ -28,10 +28,10 @@ impl SandboxSettings {
         };
         let network = match (self.mode, self.network) {
             (Mode::Workspace, Network::On) => {
-                "They can use the internet; sockets of this machine's daemons (docker, ssh-agent) are closed."
+                "They can use the internet; unix sockets are open in the project and $TMPDIR only, not those of this machine's daemons (docker, ssh-agent)."
             }
             (Mode::Workspace, Network::Off) => {
-                "They have no network but a loopback of their own, so a server and its client must run in the same command; unix sockets are closed."
+                "They have no network but a loopback of their own, so a server and its client must run in the same command; unix sockets are open in the project and $TMPDIR only."
             }
             (Mode::Off | Mode::ReadOnly, _) => "They have no network and no sockets.",
         };

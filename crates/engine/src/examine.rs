@@ -49,6 +49,7 @@ impl Examination {
             workspaces: vec![],
             kept: vec![],
             secrets: vec![],
+            sockets: vec![],
             temporary: temporary.to_owned(),
             limits: if tree_limits { usual_limits() } else { ResourceLimits::default() },
             namespaces: Namespaces::WherePossible,

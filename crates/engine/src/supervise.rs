@@ -28,6 +28,7 @@ pub(crate) struct Ended {
     pub(crate) report: Report,
     pub(crate) confinement: Option<Confinement>,
     pub(crate) limits_reached: Vec<Limit>,
+    pub(crate) refused_sockets: Vec<String>,
     /// What it changed of the repositories in the workspace, and was put back.
     pub(crate) restored: Vec<Restored>,
     pub(crate) tracking: &'static str,
@@ -320,6 +321,7 @@ impl Watch {
             duration,
             captured: capture.finish(),
             limits_reached: shell.child().tree().limits_reached(),
+            refused_sockets: shell.child().tree().refused_sockets(),
             restored: shell.child().tree().restore(),
             report: report(shell.child().report(), &notes),
             confinement,

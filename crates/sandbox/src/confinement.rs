@@ -20,6 +20,8 @@ pub struct Confinement {
     pub kept: Vec<PathBuf>,
     /// Files and directories that it may not read. Absolute; those that don't exist are passed over.
     pub secrets: Vec<PathBuf>,
+    /// Unix sockets of the host that it may connect to in [`Mode::Workspace`], or directories of such. Absolute.
+    pub sockets: Vec<PathBuf>,
     /// Where private temporary directories are made.
     pub temporary: PathBuf,
     /// How much it may use.

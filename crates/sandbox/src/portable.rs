@@ -205,6 +205,12 @@ impl Tree {
         vec![]
     }
 
+    /// None, because none is refused here.
+    #[must_use]
+    pub fn refused_sockets(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// Nothing, because nothing is put back here.
     #[must_use]
     pub fn restore(&self) -> Vec<Restored> {

@@ -18,6 +18,7 @@ pub(super) struct Sandbox {
     writable: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
     readable: Vec<PathBuf>,
+    sockets: Vec<PathBuf>,
     limits: Limits,
 }
 
@@ -89,6 +90,7 @@ impl Sandbox {
             kept: vec![],
             secrets: self.secrets,
             readable: self.readable,
+            sockets: self.sockets,
             limits,
             namespaces: if self.namespaces == Some(false) {
                 Namespaces::Never
@@ -132,6 +134,9 @@ impl Sandbox {
         }
         if !self.readable.is_empty() {
             return widens("it names what is readable");
+        }
+        if !self.sockets.is_empty() {
+            return widens("it names sockets");
         }
         settings.secrets.extend(self.secrets);
         let (now, wanted) = (&mut settings.limits, self.limits.parsed()?);

@@ -62,6 +62,38 @@ static long connect_unix(int fd, int is_abstract) {
     return write(fd, "hello", 5);
 }
 
+// Two names for one address, exchanged all the time: a look and a use may see different ones.
+static struct sockaddr_un changing;
+static volatile int done;
+
+static int exchange(void *unused) {
+    (void)unused;
+    struct sockaddr_un harmless = {.sun_family = AF_UNIX, .sun_path = "harmless.sock"}, outside;
+    unix_address(&outside, 0);
+    while (!done) {
+        memcpy(&changing, &harmless, sizeof harmless);
+        memcpy(&changing, &outside, sizeof outside);
+    }
+    return 0;
+}
+
+static long connect_while_it_changes(void) {
+    static char stack[65536] __attribute__((aligned(16)));
+    struct sockaddr_un harmless = {.sun_family = AF_UNIX, .sun_path = "harmless.sock"};
+    int server = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), connected = 0;
+    if (server < 0 || bind(server, (void *)&harmless, sizeof harmless) < 0 || listen(server, 100) < 0) return -1;
+    int thread = clone(exchange, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
+    for (int round = 0; round < 3000; round++) {
+        int client = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        if (connect(client, (void *)&changing, sizeof changing) == 0) connected++;
+        close(client);
+        close(accept(server, NULL, NULL));
+    }
+    done = 1;
+    waitpid(thread, NULL, 0);
+    return connected ? 0 : -1;
+}
+
 static int in_child(int (*entry)(void *)) {
     static char stack[65536] __attribute__((aligned(16)));
     int pid = clone(entry, stack + sizeof stack, CLONE_NEWUSER | SIGCHLD, NULL);
@@ -249,6 +281,7 @@ static long run(const char *name) {
     if (is(name, "mptcp")) { address = loopback(); return connect(socket(AF_INET, SOCK_STREAM, 262), (void *)&address, sizeof address); }
     if (is(name, "udp")) { address = loopback(); return sendto(socket(AF_INET, SOCK_DGRAM, 0), "hello", 5, 0, (void *)&address, sizeof address); }
     if (is(name, "unix_path")) return connect_unix(socket(AF_UNIX, SOCK_STREAM, 0), 0);
+    if (is(name, "unix_changing")) return connect_while_it_changes();
     if (is(name, "unix_abstract")) return connect_unix(socket(AF_UNIX, SOCK_STREAM, 0), 1);
     if (is(name, "unix_pair")) {
         // A pair of datagram sockets can be pointed at somebody else.

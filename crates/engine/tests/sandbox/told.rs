@@ -60,7 +60,7 @@ fn a_denied_connection_names_the_host() {
     let told = denials(Hold::Workspace, "curl -s http://example.com");
     assert_eq!(told, ["connecting to example.com: the network is off; allow it with --network on"]);
     let told = denials(Hold::ReadOnly, "python3 -c 'import socket; socket.socket()'");
-    let expected = "opening a socket: unix sockets are closed, and others while the network is off; \
+    let expected = "opening a socket: this mode has none on this machine while the network is off; \
                     internet protocols are allowed with --sandbox workspace --network on";
     assert_eq!(told, [expected]);
 }

@@ -63,7 +63,7 @@ fn try_to(image: &Image<'_>) -> Failure {
         (Step::Landlock, |image| held(image, Orders::apply_ruleset)),
         (Step::Filter, |image| {
             // After the last use of a descriptor, and before the mask opens: a handler must never run here.
-            close_all_above_stderr();
+            close_all_above_stderr(image.orders.and_then(|orders| orders.asking).map(|(_, channel)| channel));
             reset_signals();
             held(image, Orders::apply_filter)
         }),
@@ -114,13 +114,23 @@ fn set_tag(tag: u64) -> bool {
 }
 
 /// Kernels before 5.9 and some filters have no `close_range`; then each possible descriptor is closed by hand.
-fn close_all_above_stderr() {
+fn close_all_above_stderr(but: Option<RawFd>) {
     const FIRST: i64 = 3;
     const MOST: i64 = 65_536;
-    if !call(libc::SYS_close_range, [FIRST, u32::MAX.into(), 0, 0]) {
-        for fd in FIRST..MOST {
-            call(libc::SYS_close, [fd, 0, 0, 0]);
+    let close = |first: i64, last: i64| {
+        if first <= last && !call(libc::SYS_close_range, [first, last, 0, 0]) {
+            for fd in first..=last.min(MOST) {
+                call(libc::SYS_close, [fd, 0, 0, 0]);
+            }
         }
+    };
+    let end = u32::MAX.into();
+    match but.map(i64::from) {
+        Some(kept) => {
+            close(FIRST, kept - 1);
+            close(kept + 1, end);
+        }
+        None => close(FIRST, end),
     }
 }
 

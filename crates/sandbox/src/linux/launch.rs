@@ -1,6 +1,7 @@
 //! From what shall run to a running child.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +16,7 @@ use super::exec::Image;
 use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
 use super::orphans::Orphans;
+use super::sockets::{self, Channel, Channels, Watch};
 use super::tree::Tree;
 use crate::spec::{Prepared, SpawnError, Spec, Step};
 use crate::{Child, ConfineError, Confinement, Report};
@@ -25,6 +27,7 @@ pub struct Sandbox {
     cgroups: Arc<Cgroups>,
     limiters: Arc<Limiters>,
     known: Known,
+    channels: Channels,
     /// This host has refused them once, so they are not tried again.
     without_namespaces: AtomicBool,
     orphans: Option<Orphans>,
@@ -146,7 +149,9 @@ impl Sandbox {
         let envp = pointers(&prepared.env);
         let start = |mark: &Mark| -> Result<(Started, Bonds), SpawnError> {
             let bonds = self.bonds(prepared, mark, namespaces)?;
-            let orders = bonds.orders();
+            let channel = bonds.channel.as_ref().map(|channel| Above::stderr(channel.end()));
+            let channel = channel.transpose().map_err(failed)?;
+            let orders = bonds.orders(channel.as_ref().map(Above::raw));
             let image = Image {
                 program: prepared.program.as_ptr(),
                 argv: argv.as_ptr(),
@@ -170,8 +175,9 @@ impl Sandbox {
             ((born, failure), bonds) = start(&mark)?;
         }
         let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;
+        let sockets = bonds.watch(&self.channels);
         let Bonds { limits, report, surroundings, .. } = bonds;
-        let tree = Tree::new(pid, mark, self.orphans, limits, surroundings.snapshot);
+        let tree = Tree::new(pid, mark, self.orphans, limits, surroundings.snapshot, sockets);
         let mut child = Child::new(pid, pidfd, tree, report);
         if let Some(failure) = failure {
             // It has exited already; unreaped it would stay a zombie.
@@ -198,7 +204,9 @@ impl Sandbox {
         );
         let locked = confinement.mode != crate::Mode::Off;
         let held = TreeHeld { memory: limits.memory.is_some(), processes: limits.processes.is_some() };
+        let channel = hold.asking().map(|_| self.channels.take()).transpose();
         Ok(Bonds {
+            channel: channel.map_err(|e| SpawnError::refused(Step::Prepare, e))?,
             report: confined.report(&hold, held),
             of_each: of_each_process(&confinement.limits, &limits, locked),
             identity: (hold.namespaces && !may_mount()).then(Identity::of_this_process),
@@ -230,6 +238,7 @@ struct Bonds {
     limits: TreeLimits,
     of_each: Vec<(u32, libc::rlimit)>,
     capabilities: Option<u32>,
+    channel: Option<Channel>,
     report: Report,
 }
 
@@ -242,6 +251,7 @@ impl Bonds {
             limits: TreeLimits::default(),
             of_each: vec![],
             capabilities: None,
+            channel: None,
             report: Report::unconfined(),
         }
     }
@@ -250,7 +260,16 @@ impl Bonds {
         self.hold.as_ref().map_or(0, |hold| hold.clone_flags())
     }
 
-    fn orders(&self) -> Option<Orders<'_>> {
+    /// Begins to answer for the child's connections.
+    fn watch(&mut self, channels: &Channels) -> Option<Arc<Watch>> {
+        let channel = self.channel.take()?;
+        let listener = channel.received();
+        channels.put_back(channel);
+        let (_, reach) = self.hold.as_ref()?.asking()?;
+        sockets::watch(listener?, reach)
+    }
+
+    fn orders(&self, channel: Option<RawFd>) -> Option<Orders<'_>> {
         let hold = self.hold.as_ref()?;
         Some(Orders {
             groups: self.limits.to_join(),
@@ -261,6 +280,7 @@ impl Bonds {
             capabilities: self.capabilities,
             ruleset: hold.ruleset(),
             filter: hold.filter(),
+            asking: hold.asking().map(|(filter, _)| filter).zip(channel),
         })
     }
 }

@@ -11,6 +11,7 @@ mod limits;
 mod mark;
 mod orphans;
 mod processes;
+mod sockets;
 mod tag;
 mod tree;
 

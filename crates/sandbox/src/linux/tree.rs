@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -11,6 +12,7 @@ use super::limits::TreeLimits;
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
+use super::sockets::Watch;
 use super::tag::{self, Tag};
 use crate::{Limit, Process, Restored};
 
@@ -27,6 +29,7 @@ pub struct Tree {
     orphans: Option<Orphans>,
     limits: TreeLimits,
     snapshot: Snapshot,
+    sockets: Option<Arc<Watch>>,
 }
 
 impl Tree {
@@ -36,13 +39,14 @@ impl Tree {
         orphans: Option<Orphans>,
         limits: TreeLimits,
         snapshot: Snapshot,
+        sockets: Option<Arc<Watch>>,
     ) -> Self {
         let born = match mark {
             // Membership needs no look at ages.
             Mark::Cgroup(_) => 0,
             Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
         };
-        Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot }
+        Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot, sockets }
     }
 
     /// How descendants are told apart on this host, for logs and reports.
@@ -59,6 +63,12 @@ impl Tree {
     #[must_use]
     pub fn limits_reached(&self) -> Vec<Limit> {
         self.limits.reached()
+    }
+
+    /// The unix sockets that they wanted to connect to and were not let: paths, or `@name`.
+    #[must_use]
+    pub fn refused_sockets(&self) -> Vec<String> {
+        self.sockets.as_ref().map_or_else(Vec::new, |watch| watch.refused())
     }
 
     /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive.

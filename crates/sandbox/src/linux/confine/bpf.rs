@@ -10,8 +10,16 @@ use libc::sock_filter;
 pub(super) struct Rule {
     pub(super) call: libc::c_long,
     pub(super) when: When,
-    /// What the caller is told.
-    pub(super) errno: i32,
+    pub(super) answer: Answer,
+}
+
+/// What becomes of a call that a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The caller is told this.
+    Errno(i32),
+    /// The host is asked, see `sockets`.
+    Ask,
 }
 
 /// Which uses of the call are refused.
@@ -90,7 +98,7 @@ fn ranges(rules: &[Rule]) -> Vec<Range> {
                 if range.last + 1 == number(rule)
                     && plain(&range.rule)
                     && plain(rule)
-                    && range.rule.errno == rule.errno =>
+                    && range.rule.answer == rule.answer =>
             {
                 range.last += 1;
             }
@@ -120,16 +128,16 @@ fn tree(ranges: &[Range]) -> Vec<sock_filter> {
 fn list(ranges: &[Range]) -> Vec<sock_filter> {
     let steps: usize = ranges.iter().map(|range| if range.first == range.last { 1 } else { 2 }).sum();
     let mut bodies: Vec<sock_filter> = vec![];
-    let mut answers: Vec<(i32, usize)> = vec![];
+    let mut answers: Vec<(Answer, usize)> = vec![];
     let mut code = vec![];
     for Range { first, last, rule } in ranges {
         let known =
-            answers.iter().find(|(errno, _)| matches!(rule.when, When::Always) && *errno == rule.errno);
+            answers.iter().find(|(answer, _)| matches!(rule.when, When::Always) && *answer == rule.answer);
         let at = known.map_or(bodies.len(), |(_, at)| *at);
         if known.is_none() {
             bodies.extend(body(rule));
             if matches!(rule.when, When::Always) {
-                answers.push((rule.errno, at));
+                answers.push((rule.answer, at));
             }
         }
         if first != last {
@@ -149,7 +157,10 @@ fn list(ranges: &[Range]) -> Vec<sock_filter> {
 
 /// Ends with an answer on every path.
 fn body(rule: &Rule) -> Vec<sock_filter> {
-    let refused = refuse(rule.errno);
+    let refused = match rule.answer {
+        Answer::Errno(errno) => refuse(errno),
+        Answer::Ask => ret(libc::SECCOMP_RET_USER_NOTIF),
+    };
     match rule.when {
         When::Always => vec![refused],
         When::Any(tests) => [any(tests, refused), vec![ALLOW]].concat(),
@@ -291,7 +302,7 @@ mod tests {
     const EPERM: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned();
 
     fn refused(call: libc::c_long, when: When) -> Rule {
-        Rule { call, when, errno: libc::EPERM }
+        Rule { call, when, answer: Answer::Errno(libc::EPERM) }
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(in super::super) struct Orders<'a> {
     pub(in super::super) capabilities: Option<u32>,
     pub(in super::super) ruleset: Option<RawFd>,
     pub(in super::super) filter: &'a [libc::sock_filter],
+    /// The same for a command whose connections are answered for, and where to send what asks.
+    pub(in super::super) asking: Option<(&'a [libc::sock_filter], RawFd)>,
 }
 
 /// Who we are, for a user namespace in which we are the same.
@@ -105,16 +107,50 @@ impl Orders<'_> {
             .is_none_or(|fd| call(libc::SYS_landlock_restrict_self, [fd.into(), 0, 0, 0, 0]).is_some())
     }
 
-    /// Last of all: what it forbids may be needed before.
+    /// Last of all: what it forbids may be needed before. Where nobody can be asked, the plain filter refuses.
     pub(in super::super) fn apply_filter(&self) -> bool {
-        let Ok(len) = u16::try_from(self.filter.len()) else { return false };
-        if len == 0 {
-            return true;
+        /// Only death interrupts a call that waits for an answer: it may have been done already.
+        const NEW_LISTENER: i64 = 1 << 3;
+        const WAIT_KILLABLE: i64 = 1 << 5;
+        if let Some((filter, channel)) = self.asking
+            && let Some(listener) = install(filter, NEW_LISTENER | WAIT_KILLABLE)
+        {
+            return RawFd::try_from(listener).is_ok_and(|listener| send(channel, listener));
         }
-        let program = libc::sock_fprog { len, filter: self.filter.as_ptr().cast_mut() };
-        let mode = i64::from(libc::SECCOMP_SET_MODE_FILTER);
-        call(libc::SYS_seccomp, [mode, 0, address(&program), 0, 0]).is_some()
+        self.filter.is_empty() || install(self.filter, 0).is_some()
     }
+}
+
+fn install(filter: &[libc::sock_filter], flags: i64) -> Option<i64> {
+    let program =
+        libc::sock_fprog { len: u16::try_from(filter.len()).ok()?, filter: filter.as_ptr().cast_mut() };
+    call(libc::SYS_seccomp, [libc::SECCOMP_SET_MODE_FILTER.into(), flags, address(&program), 0, 0])
+}
+
+/// Sends a descriptor along.
+fn send(channel: RawFd, descriptor: RawFd) -> bool {
+    /// `struct cmsghdr` of the kernel with one descriptor.
+    #[repr(C)]
+    struct Rights {
+        length: usize,
+        level: i32,
+        kind: i32,
+        descriptor: RawFd,
+    }
+    let rights = Rights {
+        length: std::mem::offset_of!(Rights, descriptor) + size_of::<RawFd>(),
+        level: libc::SOL_SOCKET,
+        kind: libc::SCM_RIGHTS,
+        descriptor,
+    };
+    let byte = libc::iovec { iov_base: c".".as_ptr().cast_mut().cast(), iov_len: 1 };
+    // SAFETY: plain numbers and pointers, for which zero is a value.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = (&raw const byte).cast_mut();
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw const rights).cast_mut().cast();
+    message.msg_controllen = size_of::<Rights>();
+    call(libc::SYS_sendmsg, [channel.into(), address(&message), 0, 0, 0]).is_some()
 }
 
 impl Mounts {

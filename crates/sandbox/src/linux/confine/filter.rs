@@ -4,7 +4,7 @@
 
 use libc::{EACCES, ENOSYS, EPERM};
 
-use super::bpf::{Rule, Test, When, compile};
+use super::bpf::{Answer, Rule, Test, When, compile};
 use crate::{Mode, Network};
 
 /// What decides which tables apply.
@@ -18,13 +18,24 @@ pub(super) struct Needs {
     pub(super) no_truncation: bool,
     /// Whether System V objects and message queues are its own.
     pub(super) own_ipc: bool,
+    /// Whether somebody answers for connections, so that it can have unix sockets.
+    pub(super) asks: bool,
 }
 
 /// The filter for a command.
 pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
-    let mut rules = [KERNEL, OTHER_PROCESSES, NEW_PRIVILEGES, UNIX_SOCKETS].concat();
+    let mut rules = [KERNEL, OTHER_PROCESSES, NEW_PRIVILEGES, PAIRS].concat();
     let internet = needs.network == Network::On || needs.own_network;
-    rules.extend(if internet { INTERNET_ONLY } else { NO_SOCKETS });
+    let sockets: &[&[Test]] = match (internet, needs.asks) {
+        (false, false) => &[],
+        (false, true) => LOCAL,
+        (true, false) => INTERNET,
+        (true, true) => INTERNET_AND_LOCAL,
+    };
+    rules.push(Rule { call: libc::SYS_socket, when: When::Unless(sockets), answer: Answer::Errno(EACCES) });
+    if needs.asks {
+        rules.push(Rule { call: libc::SYS_connect, when: When::Always, answer: Answer::Ask });
+    }
     if needs.no_truncation {
         rules.extend(TRUNCATION);
     }
@@ -45,7 +56,7 @@ pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
 }
 
 const fn rule(call: libc::c_long, when: When) -> Rule {
-    Rule { call, when, errno: EPERM }
+    Rule { call, when, answer: Answer::Errno(EPERM) }
 }
 
 const fn never(call: libc::c_long) -> Rule {
@@ -54,7 +65,7 @@ const fn never(call: libc::c_long) -> Rule {
 
 /// As if the kernel were older: programs have another way then.
 const fn unknown(call: libc::c_long) -> Rule {
-    Rule { call, when: When::Always, errno: ENOSYS }
+    Rule { call, when: When::Always, answer: Answer::Errno(ENOSYS) }
 }
 
 const fn equal_to(argument: u32, value: u32) -> Test {
@@ -196,25 +207,26 @@ const INET: Test = equal(0, libc::AF_INET);
 const INET6: Test = equal(0, libc::AF_INET6);
 
 /// A pair is between the command's own processes. Not of datagrams: such a socket can be pointed elsewhere later.
-const UNIX_SOCKETS: &[Rule] =
-    &[rule(libc::SYS_socketpair, When::Unless(&[&[UNIX, STREAM], &[UNIX, SEQPACKET]]))];
+const PAIRS: &[Rule] = &[rule(libc::SYS_socketpair, When::Unless(LOCAL))];
 
-/// Not even one that is never connected. Sockets of the host's daemons (docker, D-Bus, ssh-agent) are paths, and
-/// neither Landlock nor the network namespace keeps a command from them: so it gets no unix socket at all.
-const NO_SOCKETS: &[Rule] = &[Rule { call: libc::SYS_socket, when: When::Always, errno: EACCES }];
+/// Sockets of the host's daemons (docker, D-Bus, ssh-agent) are paths, and neither Landlock nor the network namespace
+/// keeps a command from them: it gets none unless somebody looks at each connection. And never one for datagrams, which
+/// needs no connection to send.
+const LOCAL: &[&[Test]] = &[&[UNIX, STREAM], &[UNIX, SEQPACKET]];
 
 /// TCP, UDP and ping, and the list of interfaces that name resolution asks for.
-const INTERNET_ONLY: &[Rule] = &[Rule {
-    call: libc::SYS_socket,
-    when: When::Unless(&[
-        &[INET, STREAM],
-        &[INET, DATAGRAM],
-        &[INET6, STREAM],
-        &[INET6, DATAGRAM],
-        &[equal(0, libc::AF_NETLINK), equal(2, libc::NETLINK_ROUTE)],
-    ]),
-    errno: EACCES,
-}];
+const INTERNET: &[&[Test]] =
+    &[&[INET, STREAM], &[INET, DATAGRAM], &[INET6, STREAM], &[INET6, DATAGRAM], INTERFACES];
+const INTERNET_AND_LOCAL: &[&[Test]] = &[
+    &[INET, STREAM],
+    &[INET, DATAGRAM],
+    &[INET6, STREAM],
+    &[INET6, DATAGRAM],
+    INTERFACES,
+    &[UNIX, STREAM],
+    &[UNIX, SEQPACKET],
+];
+const INTERFACES: &[Test] = &[equal(0, libc::AF_NETLINK), equal(2, libc::NETLINK_ROUTE)];
 
 /// What needs no file that is open for writing. The others Landlock has refused by then.
 const TRUNCATION: &[Rule] = &[
@@ -308,8 +320,9 @@ mod tests {
         for mode in [Mode::Workspace, Mode::ReadOnly] {
             for network in [Network::On, Network::Off] {
                 for (own_network, own_ipc) in [(false, false), (true, true), (false, true)] {
-                    for no_truncation in [false, true] {
-                        all.push(Needs { mode, network, own_network, no_truncation, own_ipc });
+                    for (no_truncation, asks) in [(false, false), (false, true), (true, false), (true, true)]
+                    {
+                        all.push(Needs { mode, network, own_network, no_truncation, own_ipc, asks });
                     }
                 }
             }
@@ -324,6 +337,7 @@ mod tests {
             && internet(one) <= internet(other)
             && one.no_truncation >= other.no_truncation
             && one.own_ipc <= other.own_ipc
+            && one.asks == other.asks
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::host::{landlock, may_mount};
 use super::readable::Around;
 use super::ruleset::{Grants, ruleset};
 use super::scratch::Scratch;
+use crate::imp::sockets::Reach;
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
 
 /// What the kernel needs for a confinement. One serves any number of commands.
@@ -26,11 +27,19 @@ pub(super) struct Rules {
 pub(in super::super) struct Hold {
     ruleset: Option<OwnedFd>,
     filter: Vec<libc::sock_filter>,
+    asking: Option<Asking>,
     around: Option<Around>,
     pub(in super::super) namespaces: bool,
     pub(in super::super) own_network: bool,
     /// Each child adds its own process table to the rules, so they are made anew now and then.
     uses: AtomicU32,
+}
+
+/// For commands that may have unix sockets: a filter that asks, and what is answered.
+#[derive(Debug)]
+struct Asking {
+    filter: Vec<libc::sock_filter>,
+    reach: Arc<Reach>,
 }
 
 impl Rules {
@@ -64,6 +73,7 @@ impl Rules {
             return Ok(Hold {
                 ruleset: None,
                 filter: vec![],
+                asking: None,
                 around: None,
                 namespaces: false,
                 own_network: false,
@@ -88,14 +98,42 @@ impl Rules {
         let no_tcp = network == Network::Off && !own_network;
         let ruleset = ruleset(&Grants { writable, readable, no_tcp })
             .map_err(|error| ConfineError::Rules { what: error.to_string() })?;
-        let filter = filter(Needs {
+        let needs = Needs {
             mode,
             network,
             own_network,
             own_ipc: namespaces,
             no_truncation: landlock().abi() < 3 && !namespaces,
+            asks: false,
+        };
+        // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
+        // loopback either, and pays for sockets only if some were named.
+        let may_ask = namespaces || !self.confinement.sockets.is_empty();
+        let asking = (mode == Mode::Workspace && may_ask).then(|| Asking {
+            filter: filter(Needs { asks: true, ..needs }),
+            reach: Arc::new(self.reach(own_network)),
         });
-        Ok(Hold { ruleset, filter, around: Some(around), namespaces, own_network, uses: AtomicU32::new(0) })
+        Ok(Hold {
+            ruleset,
+            filter: filter(needs),
+            asking,
+            around: Some(around),
+            namespaces,
+            own_network,
+            uses: AtomicU32::new(0),
+        })
+    }
+
+    fn reach(&self, own_network: bool) -> Reach {
+        let Confinement { workspaces, secrets, sockets, network, .. } = &self.confinement;
+        let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
+        Reach {
+            open: workspaces.iter().cloned().chain(temporaries).collect(),
+            closed: secrets.clone(),
+            named: sockets.clone(),
+            own_network,
+            internet: own_network || *network == Network::On,
+        }
     }
 }
 
@@ -112,6 +150,11 @@ impl Hold {
 
     pub(in super::super) fn filter(&self) -> &[libc::sock_filter] {
         &self.filter
+    }
+
+    /// The filter of a command that may have unix sockets, and which.
+    pub(in super::super) fn asking(&self) -> Option<(&[libc::sock_filter], &Arc<Reach>)> {
+        self.asking.as_ref().map(|asking| (asking.filter.as_slice(), &asking.reach))
     }
 
     /// The namespaces to be born in.

@@ -1,0 +1,201 @@
+//! One connection: looked at, then made or refused.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix};
+use rustix::process::{Pid, PidfdFlags};
+
+use super::notice::{Call, connect, descriptor_of, read_memory};
+use super::{Reach, Watch};
+
+/// Answers one call of a command.
+pub(super) fn answer(watch: &Arc<Watch>) {
+    let Some(call) = watch.listener.receive() else { return };
+    let connection = match Connection::asked_for(watch, call) {
+        Ok(connection) => connection,
+        Err(errno) => return watch.listener.answer(call, Err(errno)),
+    };
+    match connection.attempt(AT_ONCE) {
+        Some(result) => watch.listener.answer(call, result),
+        None => wait_elsewhere(watch, call, connection),
+    }
+}
+
+/// How long others may have to wait for this one.
+const AT_ONCE: Duration = Duration::from_millis(2);
+
+/// A server that takes its time: on a thread of its own, until it has answered or the command gives up.
+fn wait_elsewhere(watch: &Arc<Watch>, call: Call, connection: Connection) {
+    /// Of all commands together.
+    const MOST: usize = 64;
+    const SLICE: Duration = Duration::from_millis(100);
+    static WAITING: AtomicUsize = AtomicUsize::new(0);
+    let watching = Arc::clone(watch);
+    let wait = move || {
+        let result = loop {
+            if let Some(result) = connection.attempt(SLICE) {
+                break result;
+            }
+            if !watching.listener.still_waits(call) {
+                break Err(Errno::INTR);
+            }
+        };
+        watching.listener.answer(call, result);
+        WAITING.fetch_sub(1, Ordering::Relaxed);
+    };
+    let waiting = WAITING.fetch_add(1, Ordering::Relaxed);
+    let thread = std::thread::Builder::new().name("bashtion-connect".to_owned()).stack_size(128 << 10);
+    if waiting >= MOST || thread.spawn(wait).is_err() {
+        WAITING.fetch_sub(1, Ordering::Relaxed);
+        watch.listener.answer(call, Err(Errno::AGAIN));
+    }
+}
+
+/// What is to be connected, after it was found to be allowed.
+#[derive(Debug)]
+struct Connection {
+    socket: OwnedFd,
+    target: Target,
+    /// When a socket that waits for its connection has waited enough; none if it does not wait.
+    patience: Option<Patience>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    own: Option<Duration>,
+    since: Instant,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// An address that means the same to us.
+    Address(Vec<u8>),
+    /// The very file that was looked at.
+    File(OwnedFd),
+}
+
+impl Connection {
+    fn asked_for(watch: &Watch, call: Call) -> Result<Self, Errno> {
+        let [fd, address, length, ..] = call.arguments;
+        let process = process_of(call.thread)?;
+        #[expect(clippy::cast_possible_truncation, reason = "both are an int to the kernel")]
+        let (fd, length) = (fd as RawFd, length as i32);
+        let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
+        let socket = descriptor_of(&process, fd)?;
+        let domain = socket_domain(&socket)?;
+        if !(size_of::<libc::sa_family_t>()..=size_of::<libc::sockaddr_storage>()).contains(&length) {
+            return Err(Errno::INVAL);
+        }
+        let address = read_memory(call.thread, address, length)?;
+        let family = u16::from_ne_bytes([address[0], address[1]]);
+        let target = match domain {
+            AddressFamily::UNIX if family == AddressFamily::UNIX.as_raw() => {
+                unix_target(watch, call, address)?
+            }
+            AddressFamily::UNIX => return Err(Errno::INVAL),
+            AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => Target::Address(address),
+            _ => return Err(Errno::PERM),
+        };
+        // Only now is it certain that all of this was about the one who asked.
+        if !watch.listener.still_waits(call) {
+            return Err(Errno::INTR);
+        }
+        let waits = !rustix::fs::fcntl_getfl(&socket)?.contains(OFlags::NONBLOCK);
+        let patience = waits
+            .then(|| {
+                socket_timeout(&socket, Timeout::Send).map(|own| Patience { own, since: Instant::now() })
+            })
+            .transpose()?;
+        Ok(Self { socket, target, patience })
+    }
+
+    /// None if it takes longer than that.
+    fn attempt(&self, time: Duration) -> Option<Result<(), Errno>> {
+        let Some(patience) = self.patience else { return Some(self.connect()) };
+        // Nothing can be sent on it yet, so nobody sees that its time to send is another for a moment.
+        let set = |timeout| set_socket_timeout(&self.socket, Timeout::Send, timeout);
+        if let Err(errno) = set(Some(time)) {
+            return Some(Err(errno));
+        }
+        let result = self.connect();
+        if let Err(errno) = set(patience.own) {
+            return Some(Err(errno));
+        }
+        let is_over = patience.own.is_some_and(|own| patience.since.elapsed() >= own);
+        match result {
+            Err(Errno::AGAIN | Errno::INPROGRESS | Errno::ALREADY | Errno::INTR) if !is_over => None,
+            result => Some(result),
+        }
+    }
+
+    fn connect(&self) -> Result<(), Errno> {
+        match &self.target {
+            Target::Address(address) => connect(&self.socket, address),
+            Target::File(file) => {
+                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                rustix::net::connect(&self.socket, &SocketAddrUnix::new(path)?)
+            }
+        }
+    }
+}
+
+fn unix_target(watch: &Watch, call: Call, address: Vec<u8>) -> Result<Target, Errno> {
+    const FAMILY: usize = size_of::<libc::sa_family_t>();
+    let name = &address[FAMILY..];
+    if name.first().is_none_or(|first| *first == 0) {
+        if !watch.reach.own_network {
+            watch.refuse(format!("@{}", String::from_utf8_lossy(name.get(1..).unwrap_or(&[]))));
+            return Err(Errno::ACCESS);
+        }
+        return Ok(Target::Address(address));
+    }
+    let path = name.split(|byte| *byte == 0).next().unwrap_or(name);
+    let (file, real) = found(call.thread, Path::new(OsStr::from_bytes(path)), &watch.reach)?;
+    if watch.reach.allows(&real) {
+        return Ok(Target::File(file));
+    }
+    watch.refuse(real.display().to_string());
+    Err(Errno::ACCESS)
+}
+
+/// The socket that a path means to that thread, and where it really is.
+fn found(thread: i32, path: &Path, reach: &Reach) -> Result<(OwnedFd, PathBuf), Errno> {
+    let cwd = rustix::fs::readlink(format!("/proc/{thread}/cwd"), vec![])?;
+    let path = Path::new(OsStr::from_bytes(cwd.as_bytes())).join(path);
+    let from_root = path.strip_prefix("/").unwrap_or(&path);
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let root = rustix::fs::open(format!("/proc/{thread}/root"), flags | OFlags::DIRECTORY, Mode::empty())?;
+    let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let file = rustix::fs::openat2(&root, from_root, flags, Mode::empty(), within)?;
+    let real = rustix::fs::readlink(format!("/proc/self/fd/{}", file.as_raw_fd()), vec![])?;
+    let real = PathBuf::from(OsStr::from_bytes(real.as_bytes()));
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Socket {
+        // The kernel says the same, but not of what is closed to the command.
+        return Err(if reach.allows(&real) { Errno::CONNREFUSED } else { Errno::ACCESS });
+    }
+    Ok((file, real))
+}
+
+/// The process of a thread.
+fn process_of(thread: i32) -> Result<OwnedFd, Errno> {
+    let open = |id| {
+        let id = Pid::from_raw(id).ok_or(Errno::SRCH)?;
+        rustix::process::pidfd_open(id, PidfdFlags::empty())
+    };
+    // Most often it is the first thread, which has the process's number.
+    open(thread).or_else(|_| {
+        let status = std::fs::read_to_string(format!("/proc/{thread}/status")).map_err(|_| Errno::SRCH)?;
+        let id = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+        open(id.ok_or(Errno::SRCH)?)
+    })
+}

@@ -1,0 +1,166 @@
+//! Unix sockets by path, for commands that may use some of them.
+//!
+//! Neither Landlock nor a namespace keeps a command from a socket that it can name, and a filter sees no names. So the
+//! filter hands each `connect` to a thread of the host, which looks at the socket and connects it on the command's
+//! behalf, or refuses. It never lets the call go on by itself: what it names may be another by then.
+
+mod connect;
+mod notice;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+
+use notice::Listener;
+pub(super) use notice::{Channel, Channels};
+
+/// What a command may connect to.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// Directories and sockets. Absolute, after symbolic links.
+    pub(super) open: Vec<PathBuf>,
+    /// Of these, what is closed nevertheless.
+    pub(super) closed: Vec<PathBuf>,
+    /// Sockets of the host that were named. Links are followed when they are used.
+    pub(super) named: Vec<PathBuf>,
+    /// Whether it has a network of its own, in which abstract names are its own too.
+    pub(super) own_network: bool,
+    /// Whether it may have internet sockets at all.
+    pub(super) internet: bool,
+}
+
+impl Reach {
+    /// Asked about where a socket really is.
+    fn allows(&self, socket: &Path) -> bool {
+        let among = |places: &[PathBuf]| places.iter().any(|place| socket.starts_with(place));
+        let is_named = |name: &PathBuf| {
+            let real = name.canonicalize();
+            real.as_ref().is_ok_and(|real| socket.starts_with(real))
+        };
+        (among(&self.open) && !among(&self.closed)) || self.named.iter().any(is_named)
+    }
+}
+
+/// One command whose connections are watched.
+#[derive(Debug)]
+pub(super) struct Watch {
+    listener: Listener,
+    reach: Arc<Reach>,
+    refused: Mutex<Vec<String>>,
+}
+
+impl Watch {
+    /// The sockets that it wanted and did not get.
+    pub(super) fn refused(&self) -> Vec<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn refuse(&self, socket: String) {
+        const MOST: usize = 8;
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() < MOST && !refused.contains(&socket) {
+            refused.push(socket);
+        }
+    }
+}
+
+/// Begins to answer for a command. None if this host cannot: its connections fail then.
+pub(super) fn watch(listener: OwnedFd, reach: &Arc<Reach>) -> Option<Arc<Watch>> {
+    static BROKER: OnceLock<Option<Arc<Broker>>> = OnceLock::new();
+    let started = BROKER.get_or_init(|| {
+        Broker::start().inspect_err(|error| tracing::warn!(%error, "unix sockets stay closed")).ok()
+    });
+    let watch = Arc::new(Watch {
+        listener: Listener::new(listener),
+        reach: Arc::clone(reach),
+        refused: Mutex::default(),
+    });
+    started.as_ref()?.add(Arc::clone(&watch)).ok()?;
+    Some(watch)
+}
+
+/// The thread that answers, for all commands of this process.
+struct Broker {
+    events: OwnedFd,
+    watches: Mutex<(u64, HashMap<u64, Arc<Watch>>)>,
+}
+
+impl Broker {
+    fn start() -> io::Result<Arc<Self>> {
+        let events = epoll::create(CreateFlags::CLOEXEC)?;
+        let broker = Arc::new(Self { events, watches: Mutex::default() });
+        let answering = Arc::clone(&broker);
+        std::thread::Builder::new()
+            .name("bashtion-sockets".to_owned())
+            .stack_size(256 << 10)
+            .spawn(move || answering.answer_all())?;
+        Ok(broker)
+    }
+
+    fn add(&self, watch: Arc<Watch>) -> io::Result<()> {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.0 += 1;
+        let key = watches.0;
+        epoll::add(&self.events, &watch.listener, EventData::new_u64(key), EventFlags::IN)?;
+        watches.1.insert(key, watch);
+        Ok(())
+    }
+
+    fn answer_all(&self) {
+        let mut events = Vec::with_capacity(16);
+        loop {
+            match epoll::wait(&self.events, rustix::buffer::spare_capacity(&mut events), None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return tracing::warn!(%error, "unix sockets stay closed"),
+            }
+            for event in events.drain(..) {
+                let (key, flags) = (event.data.u64(), event.flags);
+                let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(watch) = watches.1.get(&key).cloned() else { continue };
+                if flags.contains(EventFlags::IN) {
+                    drop(watches);
+                    connect::answer(&watch);
+                } else {
+                    // The last process of the command has gone.
+                    let _ = epoll::delete(&self.events, &watch.listener);
+                    watches.1.remove(&key);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_may_reach() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        std::fs::write(root.join("real.sock"), "").unwrap();
+        std::os::unix::fs::symlink(root.join("real.sock"), root.join("link.sock")).unwrap();
+        let reach = Reach {
+            open: vec!["/w".into()],
+            closed: vec!["/w/secret".into()],
+            named: vec![root.join("link.sock"), "/gone".into()],
+            ..Reach::default()
+        };
+        let cases = [
+            ("/w/a.sock", true),
+            ("/w/b/c", true),
+            ("/wide/a", false),
+            ("/w/secret/agent", false),
+            ("/run/docker.sock", false),
+            ("/gone", false),
+        ];
+        for (socket, allowed) in cases {
+            assert_eq!(reach.allows(Path::new(socket)), allowed, "{socket}");
+        }
+        assert!(reach.allows(&root.join("real.sock")));
+    }
+}

@@ -1,0 +1,164 @@
+//! What the kernel asks when a filter has stopped a call, and what it is answered.
+#![expect(unsafe_code, reason = "requests of the kernel that have no safe interface")]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+/// On which a child sends its listener home before it becomes the program.
+#[derive(Debug)]
+pub(in super::super) struct Channel {
+    ours: OwnedFd,
+    theirs: OwnedFd,
+}
+
+/// Those that nobody uses. No child keeps its end: it closes when it becomes the program.
+#[derive(Debug, Default)]
+pub(in super::super) struct Channels {
+    idle: Mutex<Vec<Channel>>,
+}
+
+impl Channels {
+    pub(in super::super) fn take(&self) -> io::Result<Channel> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(Channel::new, Ok)
+    }
+
+    pub(in super::super) fn put_back(&self, channel: Channel) {
+        const MOST: usize = 4;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MOST {
+            idle.push(channel);
+        }
+    }
+}
+
+impl Channel {
+    fn new() -> io::Result<Self> {
+        let (ours, theirs) =
+            rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        Ok(Self { ours, theirs })
+    }
+
+    /// The child's end.
+    pub(in super::super) fn end(&self) -> &OwnedFd {
+        &self.theirs
+    }
+
+    /// What the child has sent, now that it is the program. None if its kernel gave it no listener.
+    pub(in super::super) fn received(&self) -> Option<OwnedFd> {
+        use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0];
+        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+        let mut parts = [io::IoSliceMut::new(&mut byte)];
+        rustix::net::recvmsg(&self.ours, &mut parts, &mut ancillary, flags).ok()?;
+        ancillary.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            _ => None,
+        })
+    }
+}
+
+/// Where the calls of one command arrive.
+#[derive(Debug)]
+pub(super) struct Listener(OwnedFd);
+
+/// One call that waits for an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    id: u64,
+    /// The thread that made it.
+    pub(super) thread: i32,
+    pub(super) arguments: [u64; 6],
+}
+
+impl Listener {
+    pub(super) fn new(fd: OwnedFd) -> Self {
+        const SET_FLAGS: libc::Ioctl = 0x4008_2104;
+        const SYNC_WAKE_UP: usize = 1;
+        let listener = Self(fd);
+        // Question and answer on one processor are faster. Older than Linux 6.6 it does not matter.
+        let _ = listener.request(SET_FLAGS, std::ptr::without_provenance_mut::<u8>(SYNC_WAKE_UP));
+        listener
+    }
+
+    /// None if the caller has gone meanwhile.
+    pub(super) fn receive(&self) -> Option<Call> {
+        // SAFETY: plain numbers, for which zero is a value; the kernel requires it.
+        let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        self.request(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice).then(|| Call {
+            id: notice.id,
+            thread: notice.pid.cast_signed(),
+            arguments: notice.data.args,
+        })
+    }
+
+    /// Whether that thread still waits in that call, so that its number is nobody else's.
+    pub(super) fn still_waits(&self, call: Call) -> bool {
+        let mut id = call.id;
+        self.request(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
+    }
+
+    /// Success, or the reason why not.
+    pub(super) fn answer(&self, call: Call, result: Result<(), Errno>) {
+        let error = result.err().map_or(0, |errno| -errno.raw_os_error());
+        let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error, flags: 0 };
+        // It may have been killed meanwhile.
+        let _ = self.request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
+    }
+
+    fn request<T>(&self, number: libc::Ioctl, value: *mut T) -> bool {
+        loop {
+            // SAFETY: each caller passes a live value of the type that the request reads and writes.
+            if unsafe { libc::ioctl(self.0.as_raw_fd(), number, value) } == 0 {
+                return true;
+            }
+            if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return false;
+            }
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// The bytes of an address in the memory of another process.
+pub(super) fn read_memory(thread: i32, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
+    let mut bytes = vec![0; length];
+    let ours = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: length };
+    let base = usize::try_from(address).map_err(|_| Errno::FAULT)?;
+    let theirs = libc::iovec { iov_base: std::ptr::without_provenance_mut(base), iov_len: length };
+    // SAFETY: our part is a live buffer of that length; the kernel checks the other.
+    let read = unsafe { libc::process_vm_readv(thread, &raw const ours, 1, &raw const theirs, 1, 0) };
+    if usize::try_from(read) == Ok(length) { Ok(bytes) } else { Err(Errno::FAULT) }
+}
+
+/// A descriptor of another process, also in our table.
+pub(super) fn descriptor_of(pidfd: &OwnedFd, number: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: takes three numbers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_getfd, pidfd.as_raw_fd(), number, 0) };
+    let fd = RawFd::try_from(fd).ok().filter(|fd| *fd >= 0).ok_or_else(last)?;
+    // SAFETY: the kernel has just made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Connects to an address as a program would have written it.
+pub(super) fn connect(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the address is a live buffer of that length.
+    let result = unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
+    if result == 0 { Ok(()) } else { Err(last()) }
+}
+
+fn last() -> Errno {
+    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::PERM)
+}
