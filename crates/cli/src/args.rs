@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{check, completions, doctor, man, run};
+use crate::commands::{check, completions, doctor, man, run, tasks};
 use crate::ui;
 
 /// The shell that AI agents run in.
@@ -22,6 +22,11 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::Args),
     Check(check::Args),
+    #[command(alias = "status")]
+    Tasks(tasks::list::Args),
+    Output(tasks::output::Args),
+    Wait(tasks::wait::Args),
+    Kill(tasks::kill::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),

@@ -1,25 +1,36 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
 mod sandbox;
+mod tasks;
 
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use bashtion::{GuardSettings, Policy, PolicyError, SandboxSettings};
+use bashtion::{GuardSettings, Policy, PolicyError, SandboxSettings, TaskLimits};
 use rustix::fs::{Mode, OFlags, open};
 use serde::Deserialize;
 
 use crate::error::CliError;
 use crate::state_dir::state_dir;
 use sandbox::Sandbox;
+use tasks::Tasks;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct Config {
     guard: GuardSettings,
     sandbox: Sandbox,
+    tasks: Option<Tasks>,
+}
+
+/// Everything that is configured for a directory.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) policy: Policy,
+    pub(crate) sandbox: SandboxSettings,
+    pub(crate) tasks: TaskLimits,
 }
 
 const PROJECT_FILE: &str = ".bashtion.toml";
@@ -28,23 +39,26 @@ const PROJECT_FILE: &str = ".bashtion.toml";
 const LARGEST: u64 = 1 << 20;
 
 /// How commands in this directory are judged and confined.
-pub(crate) fn load_for(cwd: &Path) -> Result<(Policy, SandboxSettings), CliError> {
-    let mut policy = Policy::default();
-    let mut sandbox = SandboxSettings::default();
+pub(crate) fn load_for(cwd: &Path) -> Result<Loaded, CliError> {
+    let Loaded { mut policy, mut sandbox, mut tasks } = Loaded::default();
     if let Some(path) = user_file()?
         && let Some(config) = load(&path, OFlags::empty())?
     {
         policy = Policy::new(&config.guard).map_err(|error| wrong(&path, &error))?;
-        sandbox = config.sandbox.settings().map_err(|error| wrong_sandbox(&path, &error))?;
+        sandbox = config.sandbox.settings().map_err(|error| wrong_value(&path, &error))?;
+        tasks = config.tasks.unwrap_or_default().limits().map_err(|error| wrong_value(&path, &error))?;
     }
     if let Some(path) = project_file(cwd)
         && let Some(config) = load(&path, OFlags::NOFOLLOW)?
     {
         policy = policy.narrow(&config.guard).map_err(|error| wrong(&path, &error))?;
-        sandbox = config.sandbox.narrow(sandbox).map_err(|error| wrong_sandbox(&path, &error))?;
+        sandbox = config.sandbox.narrow(sandbox).map_err(|error| wrong_value(&path, &error))?;
+        if config.tasks.is_some() {
+            return Err(wrong_value(&path, "only the user's own configuration can set [tasks]"));
+        }
     }
     sandbox.kept = own_places(cwd)?;
-    Ok((policy, sandbox))
+    Ok(Loaded { policy, sandbox, tasks })
 }
 
 /// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
@@ -125,7 +139,7 @@ fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
     })
 }
 
-fn wrong_sandbox(path: &Path, error: &str) -> CliError {
+fn wrong_value(path: &Path, error: &str) -> CliError {
     CliError::new(format!("{} is not a valid configuration: {error}", path.display()))
         .help("`docs/configuration.md` lists what can be set")
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use bashtion::{AdmitError, LaunchError, PlanError, SpawnError};
+use bashtion::{AdmitError, LaunchError, PlanError, SpawnError, TaskError};
 
 use crate::exit_code::{BASHTION_FAILED, FAILURE};
 
@@ -43,6 +43,9 @@ impl CliError {
 
 impl From<bashtion::Error> for CliError {
     fn from(error: bashtion::Error) -> Self {
+        if let bashtion::Error::Task(error) = error {
+            return error.into();
+        }
         let message = error.to_string();
         let mut told = match error.source() {
             Some(source) => Self::failed(message, source),
@@ -51,6 +54,46 @@ impl From<bashtion::Error> for CliError {
         told.help = hint(&error);
         told
     }
+}
+
+impl From<TaskError> for CliError {
+    fn from(error: TaskError) -> Self {
+        let mut told = match (&error, error.source()) {
+            (TaskError::Start { message, causes }, _) => {
+                Self { causes: causes.clone(), ..Self::new(message) }
+            }
+            (_, Some(source)) => Self::new(error.to_string()).caused_by(source),
+            (_, None) => Self::new(error.to_string()),
+        };
+        told.exit_code = if is_about_starting(&error) { BASHTION_FAILED } else { FAILURE };
+        told.help = match &error {
+            TaskError::TooMany { live, .. } => {
+                let names: Vec<_> = live.iter().map(ToString::to_string).collect();
+                Some(format!("end some with `bashtion kill`: {}", names.join(", ")))
+            }
+            TaskError::Unknown { .. } => Some("`bashtion tasks` shows those there are".to_owned()),
+            TaskError::NotRunning { id } => Some(format!("`bashtion wait {id}` says how it ended")),
+            TaskError::State { .. } => {
+                Some("name a directory of your own with BASHTION_STATE_DIR".to_owned())
+            }
+            TaskError::Unreadable { path, .. } => {
+                path.parent().map(|folder| format!("if it is of no use, remove {}", folder.display()))
+            }
+            TaskError::NoSupervisor | TaskError::Supervisor { .. } | TaskError::Start { .. } => None,
+        };
+        told
+    }
+}
+
+fn is_about_starting(error: &TaskError) -> bool {
+    matches!(
+        error,
+        TaskError::NoSupervisor
+            | TaskError::Supervisor { .. }
+            | TaskError::Start { .. }
+            | TaskError::TooMany { .. }
+            | TaskError::State { .. }
+    )
 }
 
 fn hint(error: &bashtion::Error) -> Option<String> {

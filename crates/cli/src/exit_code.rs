@@ -31,6 +31,7 @@ pub(crate) fn of(outcome: &Outcome, interrupted_by: Option<i32>) -> ExitCode {
         Status::Signaled(ended_by) => signal(ended_by.as_raw()),
         Status::TimedOut { .. } => ExitCode::from(TIMED_OUT),
         Status::Refused | Status::NeedsApproval => ExitCode::from(NOT_RUN),
+        Status::Running => ExitCode::SUCCESS,
         Status::Cancelled => signal(interrupted_by.unwrap_or(SIGINT)),
     }
 }

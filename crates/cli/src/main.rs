@@ -12,6 +12,9 @@ mod ui;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = bashtion::supervise_if_asked() {
+        return code;
+    }
     match args::parse() {
         Ok(cli) => commands::dispatch(cli),
         Err(code) => code,

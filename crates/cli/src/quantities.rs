@@ -22,6 +22,14 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     value.ok_or_else(|| format!("{text:?} is not a number of at least 1"))
 }
 
+/// A time with its unit, or a number of seconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds
+        .or_else(|| humantime::parse_duration(text).ok())
+        .ok_or_else(|| format!("{text:?} is not a time such as 30s, 5m or 500ms"))
+}
+
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
     let time = seconds.or_else(|| humantime::parse_duration(text).ok());

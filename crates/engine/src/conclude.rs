@@ -1,5 +1,6 @@
 //! From what was observed to what it means.
 
+use std::path::Path;
 use std::time::Duration;
 
 use bashtion_sandbox::{Exit, Report, Usage};
@@ -7,11 +8,13 @@ use bashtion_sandbox::{Exit, Report, Usage};
 use crate::admit::Job;
 use crate::denials::End;
 use crate::event::EndTeller;
+use crate::launch::Running;
 use crate::output::Output;
-use crate::supervise::{Ended, Stopped};
+use crate::supervise::{Ended, Stopped, report};
+use crate::tasks::{Log, TaskId};
 use crate::{Outcome, Status, ToolContext, Verdict};
 
-pub(crate) fn conclude(ended: Ended) -> Outcome {
+pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
     let denials = denials(&ended);
     let Ended {
         facts,
@@ -35,25 +38,69 @@ pub(crate) fn conclude(ended: Ended) -> Outcome {
         (None, Some(Exit::Code(code))) => Status::Exited(code),
         (None, Some(Exit::Signal(signal))) => Status::Signaled(signal),
     };
-    Outcome {
+    let outcome = Outcome {
         status,
         command: facts.command,
         display: facts.display,
         description: facts.description,
         cwd: facts.cwd,
+        cwd_after: None,
+        session: None,
         exit,
         duration,
         output: captured.output,
         output_file,
         output_file_bytes,
+        task_id: None,
         pid: Some(pid),
         verdict: facts.verdict,
         sandbox: report,
         denials,
+        notes: vec![],
+        pipe_status: None,
         usage,
         tracking: Some(tracking),
         killed,
         leftovers,
+    };
+    (outcome, captured.log)
+}
+
+impl Running {
+    /// What can be said while it runs.
+    pub(crate) fn so_far(&self, task_id: Option<TaskId>) -> Outcome {
+        let facts = &self.facts;
+        let child = self.shell.child();
+        Outcome {
+            status: Status::Running,
+            command: facts.command.clone(),
+            display: facts.display.clone(),
+            description: facts.description.clone(),
+            cwd: facts.cwd.clone(),
+            cwd_after: None,
+            session: None,
+            exit: None,
+            duration: self.started.elapsed(),
+            output: Output::empty(self.capture.streams()),
+            output_file: self.capture.log_path().map(Path::to_owned),
+            output_file_bytes: None,
+            task_id,
+            pid: Some(child.pid()),
+            verdict: facts.verdict.clone(),
+            sandbox: report(child.report(), &self.notes),
+            denials: vec![],
+            notes: vec![],
+            pipe_status: None,
+            usage: Usage::default(),
+            tracking: Some(child.tree().method()),
+            killed: 0,
+            leftovers: vec![],
+        }
+    }
+
+    /// How long it may take.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.supervision.timeout
     }
 }
 
@@ -83,15 +130,20 @@ pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status, context: &Tool
         display: job.display,
         description: job.description,
         cwd: job.cwd,
+        cwd_after: None,
+        session: None,
         exit: None,
         duration: Duration::ZERO,
         output: Output::empty(job.streams),
         output_file: None,
         output_file_bytes: None,
+        task_id: None,
         pid: None,
         verdict,
         sandbox: Report { reason: Some("nothing was run".to_owned()), ..Report::unconfined() },
         denials: vec![],
+        notes: vec![],
+        pipe_status: None,
         usage: Usage::default(),
         tracking: None,
         killed: 0,

@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
+use serde::{Deserialize, Serialize};
 
 use crate::admit::Job;
 use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
@@ -21,24 +22,29 @@ use crate::places::Places;
 /// assert!(!outcome.success() && !dir.path().join("file").exists());
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SandboxSettings {
     /// How tightly.
     pub mode: Mode,
     /// Whether they may talk to other machines.
     pub network: Network,
     /// More that they may write, beside the workspace.
+    #[serde(with = "crate::raw")]
     pub writable: Vec<PathBuf>,
     /// More that they may not read, beside the list that is built in. `~` is the caller's home.
+    #[serde(with = "crate::raw")]
     pub secrets: Vec<PathBuf>,
     /// What they may not change wherever it lies, such as the caller's own configuration. A directory that would have to
     /// hold something of it that does not exist yet is no workspace.
+    #[serde(with = "crate::raw")]
     pub kept: Vec<PathBuf>,
     /// Of the secrets, what they may read after all.
+    #[serde(with = "crate::raw")]
     pub readable: Vec<PathBuf>,
     /// Unix sockets of this machine's daemons, or directories of such, that they may connect to in [`Mode::Workspace`].
     /// Those in the workspace are open where namespaces can be had, and elsewhere if any is named here. `~` is the
     /// caller's home.
+    #[serde(with = "crate::raw")]
     pub sockets: Vec<PathBuf>,
     /// How much they may use; what is none has the default of the mode.
     pub limits: ResourceLimits,

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use bashtion_sandbox::Signal;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Event, EventSender};
+use crate::{Event, EventSender, environment};
 
 /// The context of one call. The engine itself remembers nothing about its callers.
 ///
@@ -33,6 +36,28 @@ pub struct ToolContext {
     kill: CancellationToken,
     operation_id: Arc<str>,
     events: Vec<EventSender>,
+    signals: Arc<Signals>,
+}
+
+/// Signals for the command, on their way.
+#[derive(Debug, Default)]
+struct Signals {
+    waiting: Mutex<Vec<Signal>>,
+    came: Notify,
+}
+
+/// The part of a context that can be told to another process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Caller {
+    #[serde(with = "crate::raw")]
+    working_dir: PathBuf,
+    /// None: any.
+    #[serde(with = "crate::raw")]
+    roots: Option<Vec<PathBuf>>,
+    #[serde(with = "crate::raw")]
+    workspaces: Vec<PathBuf>,
+    env: Vec<(OsString, OsString)>,
+    operation_id: String,
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +80,38 @@ impl ToolContext {
             kill: CancellationToken::new(),
             operation_id: format!("op-{number:016x}").into(),
             events: vec![],
+            signals: Arc::default(),
+        }
+    }
+
+    pub(crate) fn from_caller(caller: Caller) -> Self {
+        let roots = caller.roots.map_or(Roots::Any, Roots::Within);
+        Self {
+            roots,
+            workspaces: caller.workspaces,
+            env: caller.env.into_iter().collect(),
+            operation_id: caller.operation_id.into(),
+            ..Self::new(caller.working_dir)
+        }
+    }
+
+    /// Of the environment only what a command may see.
+    pub(crate) fn caller(&self) -> Caller {
+        let visible = |name: &OsString| environment::ALLOWED.iter().any(|allowed| name == allowed);
+        Caller {
+            working_dir: self.working_dir.clone(),
+            roots: match &self.roots {
+                Roots::Any => None,
+                Roots::Within(roots) => Some(roots.clone()),
+            },
+            workspaces: self.workspaces.clone(),
+            env: self
+                .env
+                .iter()
+                .filter(|(name, _)| visible(name))
+                .map(|(n, v)| (n.clone(), v.clone()))
+                .collect(),
+            operation_id: self.operation_id.to_string(),
         }
     }
 
@@ -164,6 +221,24 @@ impl ToolContext {
 
     pub(crate) fn shared_id(&self) -> Arc<str> {
         Arc::clone(&self.operation_id)
+    }
+
+    /// Sends a signal to all processes of the command.
+    pub(crate) fn send_signal(&self, signal: Signal) {
+        self.signals.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
+        self.signals.came.notify_one();
+    }
+
+    pub(crate) async fn signals_to_send(&self) -> Vec<Signal> {
+        loop {
+            let came = self.signals.came.notified();
+            let waiting =
+                std::mem::take(&mut *self.signals.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+            if !waiting.is_empty() {
+                return waiting;
+            }
+            came.await;
+        }
     }
 
     /// An observer that has to catch up before more is read, if there is one.

@@ -4,17 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bashtion_sandbox::Sandbox;
+use serde::{Deserialize, Serialize};
 
 use crate::admit::{AdmitError, Job};
 use crate::conclude::{conclude, not_run};
 use crate::denials::Wishes;
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
-use crate::launch::{LaunchError, launch};
+use crate::launch::{LaunchError, Running, launch};
 use crate::places::Places;
 use crate::plan::{Plan, PlanError};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
+use crate::tasks::{self, Log, TaskError, TaskLimits, Tasks};
 use crate::{Event, Limits, Outcome, Policy, Request, SandboxSettings, Status, ToolContext};
 
 /// Runs commands. Knows nothing about its callers, so one serves any number of them at once; clones share it.
@@ -34,21 +36,34 @@ pub struct Engine {
     places: Arc<Places>,
 }
 
-#[derive(Debug, Clone, Default)]
+/// Everything an engine can be told, also by another process.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
+    pub(crate) tasks: TaskLimits,
+    #[serde(with = "crate::raw")]
     pub(crate) state_dir: Option<PathBuf>,
+    #[serde(with = "crate::raw")]
     pub(crate) shell: Option<PathBuf>,
+    #[serde(with = "crate::raw")]
+    pub(crate) supervisor: Option<PathBuf>,
     pub(crate) sandbox: SandboxSettings,
     policy: Policy,
-    orphans: Orphans,
 }
 
+/// Whose parent this process is.
 #[derive(Debug, Clone, Copy, Default)]
-enum Orphans {
+pub(crate) enum Adopting {
     #[default]
-    ToProcess1,
-    Adopted,
+    Nobody,
+    Orphans,
+}
+
+/// A command that was let through, or was not.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    Running(Box<Running>),
+    NotRun(Box<Outcome>),
 }
 
 /// Bashtion itself failed. What the command does is never an error.
@@ -63,6 +78,9 @@ pub enum Error {
     /// The kernel did not start it.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// It could not become a background task.
+    #[error(transparent)]
+    Task(#[from] TaskError),
     /// The kernel stopped answering about a running command; its processes are being ended in the background.
     #[error("lost sight of the running command")]
     Supervise {
@@ -89,26 +107,76 @@ impl Engine {
     /// Dropping the future ends the command's processes as a cancellation would, in the background: SIGTERM,
     /// a grace period, SIGKILL.
     pub async fn run(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
+        match self.begin(request, context, None)? {
+            Begun::NotRun(outcome) => Ok(*outcome),
+            Begun::Running(running) => Ok(self.finish(*running, context).await?.0),
+        }
+    }
+
+    /// Starts a command that outlives this process, and returns when it runs. Its outcome says [`Status::Running`] and
+    /// names the task; [`Tasks`] knows the rest.
+    ///
+    /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. Events and cancellation of the context
+    /// end with this call. Needs a tokio runtime.
+    pub async fn start(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
+        // What is wrong with the request is told here, in full.
+        Job::admit(request.clone(), context, &self.settings.limits)?;
+        let (settings, caller) = (Arc::clone(&self.settings), context.caller());
+        let started = tokio::task::spawn_blocking(move || tasks::start(&settings, request, caller));
+        let started = started.await.map_err(|source| Error::Supervise { source: source.into() })?;
+        Ok(started?)
+    }
+
+    /// The background tasks of this engine's state directory.
+    #[must_use]
+    pub fn tasks(&self) -> Tasks {
+        Tasks::new(self.settings.state_dir.as_deref())
+    }
+
+    pub(crate) fn begin(
+        &self,
+        request: Request,
+        context: &ToolContext,
+        log: Option<Log>,
+    ) -> Result<Begun, Error> {
         let settings = &self.settings;
         let job = Job::admit(request, context, &settings.limits)?; // cwd open, limits clamped, inputs valid
         let world = world(&job);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
         let verdict = judge(&analysis, &world, &settings.policy); // pure: allow, ask, deny
+        let not_run = |job, verdict, status| Begun::NotRun(Box::new(not_run(job, verdict, status, context)));
         let permit = match settle(verdict) {
             Settled::Permitted(permit) => permit, // nothing else makes one
-            Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused, context)),
-            Settled::Undecided(verdict) => return Ok(not_run(job, verdict, Status::NeedsApproval, context)),
+            Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused)),
+            Settled::Undecided(verdict) => return Ok(not_run(job, verdict, Status::NeedsApproval)),
         };
-        let plan = Plan::new(job, permit, settings, Wishes::of(&analysis), &self.sandbox, &self.places)?; // exact argv, environment, confinement, deadlines
+        let wishes = Wishes::of(&analysis);
+        let plan = Plan::new(job, permit, settings, wishes, &self.sandbox, &self.places, log)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
+        Ok(Begun::Running(Box::new(running)))
+    }
+
+    pub(crate) async fn finish(
+        &self,
+        running: Running,
+        context: &ToolContext,
+    ) -> Result<(Outcome, Option<Log>), Error> {
         let end = EndTeller::new(context); // tells the observers, whatever happens
         // Boxed: a caller may hold thousands of these futures.
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
-        let outcome = conclude(ended);
+        let (outcome, log) = conclude(ended);
         end.tell(&outcome);
-        Ok(outcome)
+        Ok((outcome, log))
+    }
+
+    pub(crate) fn from_settings(settings: Settings, orphans: Adopting) -> Self {
+        let sandbox = match orphans {
+            Adopting::Nobody => Sandbox::new(),
+            Adopting::Orphans => Sandbox::adopting_orphans(),
+        };
+        Self { settings: Arc::new(settings), sandbox: Arc::new(sandbox), places: Arc::default() }
     }
 }
 
@@ -116,6 +184,7 @@ impl Engine {
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     settings: Settings,
+    adopting: Adopting,
 }
 
 impl Builder {
@@ -172,17 +241,28 @@ impl Builder {
     /// engine first of all.
     #[must_use]
     pub fn adopt_orphans(mut self) -> Self {
-        self.settings.orphans = Orphans::Adopted;
+        self.adopting = Adopting::Orphans;
+        self
+    }
+
+    /// How many background tasks there may be, and how much of them is kept.
+    #[must_use]
+    pub fn task_limits(mut self, limits: TaskLimits) -> Self {
+        self.settings.tasks = limits;
+        self
+    }
+
+    /// An installed `bashtion` that watches background tasks, for programs that do not call
+    /// [`crate::supervise_if_asked`].
+    #[must_use]
+    pub fn supervisor(mut self, program: impl Into<PathBuf>) -> Self {
+        self.settings.supervisor = Some(program.into());
         self
     }
 
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        let sandbox = match self.settings.orphans {
-            Orphans::ToProcess1 => Sandbox::new(),
-            Orphans::Adopted => Sandbox::adopting_orphans(),
-        };
-        Engine { settings: Arc::new(self.settings), sandbox: Arc::new(sandbox), places: Arc::default() }
+        Engine::from_settings(self.settings, self.adopting)
     }
 }

@@ -7,7 +7,7 @@ use crate::request::BaseEnv;
 use crate::{Request, ToolContext};
 
 /// The caller's variables that a command may see. Tokens and keys are nowhere near this list.
-const ALLOWED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
+pub(crate) const ALLOWED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
 
 /// Nobody can answer a prompt, page through a listing or enjoy colours.
 const NON_INTERACTIVE: [(&str, &str); 14] = [

@@ -40,10 +40,12 @@ mod pipes;
 mod places;
 mod plan;
 mod quote;
+mod raw;
 mod request;
 mod settle;
 mod stop;
 mod supervise;
+mod tasks;
 
 pub use admit::AdmitError;
 pub use bashtion_guard::{
@@ -51,8 +53,8 @@ pub use bashtion_guard::{
     nearest_rule, rules,
 };
 pub use bashtion_sandbox::{
-    ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Report, Requirement,
-    ResourceLimits, Signal, SpawnError, Step, Usage,
+    ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Process, Report,
+    Requirement, ResourceLimits, Signal, SpawnError, Step, UnknownSignal, Usage,
 };
 pub use confine::{SandboxSettings, usual_limits};
 pub use context::ToolContext;
@@ -68,4 +70,8 @@ pub use plan::PlanError;
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
 pub use stop::wait_for_stopping;
+pub use tasks::{
+    Chunk, InvalidTaskId, Kill, Live, Task, TaskError, TaskId, TaskLimits, TaskList, TaskState, Tasks,
+    supervise_if_asked,
+};
 pub use tokio_util::sync::CancellationToken;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Times and sizes that hold for every command of an engine.
 ///
 /// ```
@@ -12,7 +14,7 @@ use std::time::Duration;
 /// assert_eq!(limits.timeout, Duration::from_secs(120));
 /// let engine = Engine::builder().limits(limits).build();
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// How long a command may take if the request does not say.
     pub timeout: Duration,

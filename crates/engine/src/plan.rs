@@ -15,9 +15,10 @@ use crate::admit::Job;
 use crate::confine::Confining;
 use crate::denials::Wishes;
 use crate::engine::Settings;
-use crate::output::{Capture, StateDir};
+use crate::output::{Capture, Sink, StateDir};
 use crate::places::Places;
 use crate::settle::Permit;
+use crate::tasks::Log;
 use crate::{Leftovers, Limits, Streams, Verdict};
 
 /// Exact argv, environment, directory, streams and deadline. Made of a [`Job`] and a [`Permit`], and of nothing less.
@@ -85,6 +86,7 @@ impl Plan {
         wishes: Wishes,
         sandbox: &Sandbox,
         places: &Places,
+        log: Option<Log>,
     ) -> Result<Self, PlanError> {
         let state = StateDir::new(settings.state_dir.clone());
         let program = match &settings.shell {
@@ -104,7 +106,11 @@ impl Plan {
             env: job.env,
             cwd: job.cwd_fd,
             streams: job.streams,
-            capture: Capture::new(job.streams, job.max_output, job.keep_file, state, &limits),
+            capture: Capture::new(
+                job.streams,
+                job.max_output,
+                log.map_or_else(|| Sink::file(job.keep_file, state, &limits), Sink::Log),
+            ),
             facts: Facts {
                 command: job.command,
                 display: job.display,

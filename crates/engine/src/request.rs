@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::SandboxSettings;
 
 /// One command, and how it differs from the engine's defaults.
@@ -19,10 +21,11 @@ use crate::SandboxSettings;
 ///     .timeout(Duration::from_secs(300))
 ///     .streams(Streams::Combined);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
     pub(crate) command: String,
     pub(crate) description: Option<String>,
+    #[serde(with = "crate::raw")]
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) base_env: BaseEnv,
@@ -41,7 +44,7 @@ pub struct Request {
 /// use bashtion::{Mode, Request};
 /// let build = Request::new("make world").mode(Mode::Slow);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// [`crate::Limits::timeout`].
     #[default]
@@ -60,7 +63,7 @@ pub enum Mode {
 /// assert_eq!(outcome.output.stdout(), "out\nerr\n");
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Streams {
     /// One pipe each. Which of two lines on different streams came first is not known.
     #[default]
@@ -80,7 +83,7 @@ pub enum Streams {
 /// assert_eq!(outcome.leftovers[0].fate, Fate::Kept);
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Leftovers {
     /// They are ended, and named in the result.
     #[default]
@@ -100,7 +103,7 @@ pub enum Leftovers {
 /// assert_eq!(outcome.output_file, None);
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeepFile {
     /// When the text in the result is not all of it, or not byte for byte the same.
     #[default]
@@ -109,14 +112,14 @@ pub enum KeepFile {
     Never,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Timeout {
     OfMode,
     After(Duration),
     Never,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BaseEnv {
     AllowList,
     Empty,

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::io;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Confinement, Exit, Limit, Report, Restored, Usage};
+use bashtion_sandbox::{Confinement, Exit, Limit, Report, Restored, Signal, Usage};
 use tokio::time::sleep_until;
 
 use crate::launch::Running;
@@ -60,6 +60,7 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
         tokio::select! {
             biased;
             () = watch.orders.changed(context) => {}
+            signals = context.signals_to_send() => watch.send(&signals),
             () = sleep_until(wake_at.into()) => {}
             ready = watch.running.shell.ended(), if shell_runs => {
                 ready?;
@@ -240,6 +241,14 @@ impl Watch {
         self.phase = Phase::Stopping(Stop::begin(self.running.shell.child(), grace));
     }
 
+    fn send(&self, signals: &[Signal]) {
+        for signal in signals {
+            if let Err(error) = self.running.shell.child().tree().signal(*signal) {
+                tracing::debug!(%error, %signal, "cannot send a signal");
+            }
+        }
+    }
+
     fn drain(&mut self, until: Instant) -> io::Result<()> {
         self.look_at_shell()?;
         if let Phase::Stopping(stop) = std::mem::replace(&mut self.phase, Phase::Draining { until }) {
@@ -333,7 +342,7 @@ impl Watch {
 }
 
 /// What was enforced, with what its user should know.
-fn report(enforced: &Report, notes: &[String]) -> Report {
+pub(crate) fn report(enforced: &Report, notes: &[String]) -> Report {
     let reasons = enforced.reason.iter().chain(notes).map(String::as_str).collect::<Vec<_>>().join("; ");
     Report { reason: (!reasons.is_empty()).then_some(reasons), ..enforced.clone() }
 }

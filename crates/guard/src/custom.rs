@@ -1,6 +1,6 @@
 //! Rules of the user's own: patterns over commands, with examples that are checked when they are loaded.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Analysis, Effect, Found};
 use crate::patterns::matches_text;
@@ -9,7 +9,7 @@ use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
 /// A pattern over commands. All parts that are given must fit.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CustomRule {
     /// What it is called in verdicts.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
 use crate::custom::{CustomRule, ExampleError};
@@ -22,7 +22,7 @@ use crate::world::World;
 /// assert_eq!(policy.judge(&analyze("git reset --hard", &world), &world).decision, Decision::Deny);
 /// # Ok::<(), bashtion_guard::PolicyError>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Policy {
     severity: BTreeMap<String, Decision>,
     block: Vec<String>,

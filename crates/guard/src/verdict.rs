@@ -27,7 +27,7 @@ impl std::fmt::Display for Decision {
 }
 
 /// What a rule has to say about a part of a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The name of the rule.
     pub rule: String,
@@ -42,7 +42,7 @@ pub struct Finding {
 }
 
 /// What was decided about a command: the strictest of all findings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The decision.

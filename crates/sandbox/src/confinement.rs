@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What one command may touch. Compared by value: equal ones share what the kernel needs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Confinement {
@@ -33,7 +35,8 @@ pub struct Confinement {
 }
 
 /// How tightly a command is held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Not at all.
     Off,
@@ -45,7 +48,7 @@ pub enum Mode {
 }
 
 /// Whether a command may talk to other machines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Network {
     /// Internet protocols as the host has them. Sockets of the host's own daemons stay closed.
     On,
@@ -55,7 +58,7 @@ pub enum Network {
 }
 
 /// Whether namespaces may be used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Namespaces {
     /// In [`Mode::Workspace`], where the host allows it.
     #[default]
@@ -65,7 +68,7 @@ pub enum Namespaces {
 }
 
 /// What to do where a host has no Landlock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Requirement {
     /// Run with what can be had, and report it.
     #[default]
@@ -75,7 +78,7 @@ pub enum Requirement {
 }
 
 /// How much a command may use. What is none is not limited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResourceLimits {
     /// Bytes of memory, all its processes together.
     pub memory: Option<u64>,

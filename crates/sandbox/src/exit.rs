@@ -1,6 +1,7 @@
 //! How a process ended and what it used.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// How the shell ended.
@@ -50,6 +51,34 @@ impl Signal {
     }
 }
 
+/// Not the name or number of a signal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no signal {name:?}; expected a name such as TERM, INT or USR1, or a number from 1 to {RTMAX}"
+)]
+pub struct UnknownSignal {
+    /// What was given.
+    pub name: String,
+}
+
+impl FromStr for Signal {
+    type Err = UnknownSignal;
+
+    /// `SIGTERM`, `TERM`, `term` or `15`.
+    fn from_str(text: &str) -> Result<Self, UnknownSignal> {
+        let unknown = || UnknownSignal { name: text.to_owned() };
+        if let Ok(number) = text.parse::<i32>() {
+            return (1..=RTMAX).contains(&number).then_some(Self(number)).ok_or_else(unknown);
+        }
+        let upper = text.to_ascii_uppercase();
+        let named = |signal: &Self| {
+            let name = signal.to_string();
+            name == upper || name.strip_prefix("SIG") == Some(&upper)
+        };
+        (1..=RTMAX).map(Self).find(named).ok_or_else(unknown)
+    }
+}
+
 const NAMES: &[(i32, &str)] = &[
     (libc::SIGHUP, "SIGHUP"),
     (libc::SIGINT, "SIGINT"),
@@ -95,6 +124,22 @@ impl fmt::Display for Signal {
             RTMIN => f.write_str("SIGRTMIN"),
             n if (RTMIN..=RTMAX).contains(&n) => write!(f, "SIGRTMIN+{}", n - RTMIN),
             n => write!(f, "signal {n}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers() {
+        for text in ["TERM", "SIGTERM", "term", "sigterm", "15"] {
+            assert_eq!(text.parse(), Ok(Signal::TERM), "{text}");
+        }
+        assert_eq!("RTMIN+2".parse(), Ok(Signal::from_raw(36)));
+        for text in ["", "0", "65", "-9", "SIG", "NOPE", "TERM ", "signal 32"] {
+            text.parse::<Signal>().expect_err(text);
         }
     }
 }

@@ -32,6 +32,7 @@
 
 mod child;
 mod confinement;
+mod detach;
 mod exit;
 mod report;
 mod spec;
@@ -47,7 +48,8 @@ pub use child::Child;
 pub use confinement::{
     ConfineError, Confinement, Limit, Mode, Namespaces, Network, Requirement, ResourceLimits, Restored,
 };
-pub use exit::{Exit, Signal, Usage};
+pub use detach::detach;
+pub use exit::{Exit, Signal, UnknownSignal, Usage};
 pub use imp::{Confined, Sandbox, Temporary, Tree, has_seccomp, landlock, open_directory};
 pub use report::{Enforced, Landlock, Report};
 pub use spec::{Prepared, Process, SpawnError, Spec, Step};

@@ -247,16 +247,24 @@ impl Tree {
 
     /// Asks all of them to end.
     pub fn terminate(&self) -> io::Result<()> {
-        self.signal(Signal::TERM)?;
-        self.signal(Signal::CONT)
+        self.send(Signal::TERM)?;
+        self.send(Signal::CONT)
+    }
+
+    /// Sends a signal to all of them.
+    pub fn signal(&self, signal: crate::Signal) -> io::Result<()> {
+        match Signal::from_named_raw(signal.as_raw()) {
+            Some(signal) => self.send(signal),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        }
     }
 
     /// Kills all that are alive now.
     pub fn kill(&self) -> io::Result<()> {
-        self.signal(Signal::KILL)
+        self.send(Signal::KILL)
     }
 
-    fn signal(&self, signal: Signal) -> io::Result<()> {
+    fn send(&self, signal: Signal) -> io::Result<()> {
         let members = self.members();
         let _ = kill_process_group(self.shell, signal);
         for pid in members?.iter().filter_map(|member| Pid::from_raw(member.pid)) {

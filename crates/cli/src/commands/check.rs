@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         return show_rule(name, args);
     }
     let world = world(args)?;
-    let (policy, _) = config::load_for(world.cwd().as_ref())?;
+    let policy = config::load_for(world.cwd().as_ref())?.policy;
     if args.lines {
         return check_lines(&policy, &world);
     }

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod run;
+pub(crate) mod tasks;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,10 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let (result, format) = match cli.command {
         Command::Run(args) => (run::run(&args), args.error_format()),
         Command::Check(args) => (check::run(&args), args.error_format()),
+        Command::Tasks(args) => (tasks::list::run(&args), args.error_format()),
+        Command::Output(args) => (tasks::output::run(&args), args.error_format()),
+        Command::Wait(args) => (tasks::wait::run(&args), args.error_format()),
+        Command::Kill(args) => (tasks::kill::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),

@@ -1,5 +1,6 @@
 //! `bashtion run`
 
+mod background;
 mod confining;
 mod interrupt;
 mod settings;
@@ -51,8 +52,21 @@ pub(crate) struct Args {
     timeout: Option<Patience>,
 
     /// How long it may take if --timeout does not say: default is 2 minutes, slow is 15.
+    ///
+    /// background is the same as --background: it takes as long as it takes.
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
+
+    /// Start it, say what it is called, and leave it running: see `bashtion tasks`.
+    #[arg(long)]
+    background: bool,
+
+    /// What to do when the time is over: end it, or leave it running as a background task.
+    ///
+    /// With background its standard output and standard error are shown together while it is waited for, and the exit
+    /// code is 124 if it goes on.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    on_timeout: OnTimeout,
 
     /// What the command is for, in words. It comes back in the result.
     #[arg(long, value_name = "TEXT")]
@@ -106,11 +120,27 @@ pub(crate) struct Args {
     stream: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Mode {
     #[default]
     Default,
     Slow,
+    Background,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum OnTimeout {
+    #[default]
+    End,
+    Background,
+}
+
+/// Where a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Foreground,
+    Background,
+    BackgroundLater,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -161,37 +191,61 @@ impl Args {
             (false, false) => Format::Text,
         }
     }
+
+    fn place(&self) -> Place {
+        match (self.background || self.mode == Mode::Background, self.on_timeout) {
+            (true, _) => Place::Background,
+            (false, OnTimeout::Background) => Place::BackgroundLater,
+            (false, OnTimeout::End) => Place::Foreground,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     check_descriptors()?;
     let face = Face::choose(args.error_format(), args.max_output.is_some());
     let settings = Settings::new(args, face)?;
+    let place = args.place();
     // First of all, while we have no child: from here on orphans come to us.
-    let engine = settings.engine();
+    let engine = match place {
+        Place::Foreground => settings.engine().adopt_orphans().build(),
+        Place::Background | Place::BackgroundLater => settings.engine().build(),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CliError::failed("cannot start", &error))?;
     let interrupts =
         Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
-    let code = runtime.block_on(run_and_show(engine, settings, face, &interrupts));
+    let context = context(&settings, &interrupts);
+    let code = runtime.block_on(async {
+        match place {
+            Place::Foreground => run_and_show(engine, settings, context, face, &interrupts).await,
+            Place::Background => background::start(&engine, settings, &context, face).await,
+            Place::BackgroundLater => {
+                background::start_and_wait(&engine, settings, &context, face, &interrupts).await
+            }
+        }
+    });
     // A thread that still waits for its reader is not waited for; one that still ends a command is.
     runtime.shutdown_background();
     bashtion::wait_for_stopping();
     code
 }
 
-async fn run_and_show(
-    engine: Engine,
-    settings: Settings,
-    face: Face,
-    interrupts: &Interrupts,
-) -> Result<ExitCode, CliError> {
-    let repository = config::repository(&settings.cwd);
-    let context = ToolContext::from_host(settings.cwd)
+fn context(settings: &Settings, interrupts: &Interrupts) -> ToolContext {
+    let context = ToolContext::from_host(settings.cwd.clone())
         .any_root()
         .cancel(interrupts.cancel.clone())
         .kill(interrupts.kill.clone());
-    let context = repository.into_iter().fold(context, ToolContext::workspace);
+    config::repository(&settings.cwd).into_iter().fold(context, ToolContext::workspace)
+}
+
+async fn run_and_show(
+    engine: Engine,
+    settings: Settings,
+    context: ToolContext,
+    face: Face,
+    interrupts: &Interrupts,
+) -> Result<ExitCode, CliError> {
     let (context, screen) = face.attach(context, interrupts.cancel.clone())?;
     let result = engine.run(settings.request, &context).await;
     drop(context);

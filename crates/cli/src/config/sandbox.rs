@@ -50,13 +50,13 @@ struct Limits {
 /// `2048` or `"2G"`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Quantity {
+pub(super) enum Quantity {
     Number(u64),
     Text(String),
 }
 
 impl Quantity {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.clone(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use bashtion::{Decoder, Event, Events, Outcome, Stream};
+use bashtion::{Decoder, Event, Events, Outcome, Status, Stream};
 use serde::Serialize;
 
 use super::outlet::Target;
@@ -37,6 +37,14 @@ pub(super) fn show(mut events: Events) -> io::Result<()> {
     Ok(())
 }
 
+/// The result alone, as the event that it would have been: `ended`, or `background` if it goes on.
+pub(super) fn print_result(outcome: &Outcome) -> io::Result<()> {
+    match outcome.status {
+        Status::Running => print_line(&Line::Background { outcome }),
+        _ => print_line(&Line::Ended { outcome }),
+    }
+}
+
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
@@ -51,6 +59,10 @@ enum Line<'a> {
     /// `text` is decoded across events: a character split by a read is in the later one.
     Output { stream: Stream, text: &'a str, bytes: usize },
     Ended {
+        #[serde(flatten)]
+        outcome: &'a Outcome,
+    },
+    Background {
         #[serde(flatten)]
         outcome: &'a Outcome,
     },

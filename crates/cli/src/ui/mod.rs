@@ -5,6 +5,7 @@ mod json;
 mod outlet;
 mod plain;
 mod sanitize;
+mod tasks;
 mod terminal;
 mod verdict;
 
@@ -15,7 +16,8 @@ use serde::Serialize;
 
 use crate::error::CliError;
 pub(crate) use face::Face;
-use outlet::Target;
+use outlet::{Outlet, Target};
+pub(crate) use tasks::{task_as_json, task_details, task_line, task_started, task_table};
 pub(crate) use verdict::{explained, shown};
 
 /// How to speak to whoever called.
@@ -34,6 +36,44 @@ pub(crate) fn print(bytes: &[u8]) -> Result<ExitCode, CliError> {
 pub(crate) fn print_json(value: &impl Serialize) -> Result<ExitCode, CliError> {
     json::print_line(value).map_err(|error| CliError::new("cannot print").caused_by(&error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A command's output, as it comes, fit for a terminal if it goes to one.
+pub(crate) struct Printer(Outlet);
+
+impl Printer {
+    pub(crate) fn new() -> Self {
+        Self(Outlet::new(Target::Stdout))
+    }
+
+    pub(crate) fn print(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write(bytes)
+    }
+
+    pub(crate) fn finish(mut self) -> std::io::Result<()> {
+        self.0.finish()
+    }
+}
+
+/// A result for programs; for people the text.
+pub(crate) fn print_outcome(
+    outcome: &bashtion::Outcome,
+    face: Face,
+    text: impl FnOnce() -> String,
+) -> Result<ExitCode, CliError> {
+    let printed = match face {
+        Face::Json => json::print_line(outcome),
+        Face::Stream => json::print_result(outcome),
+        Face::Cut if outcome.status != bashtion::Status::Running => plain::print_cut(outcome),
+        Face::Raw | Face::Cut | Face::Terminal => Target::Stdout.write(text().as_bytes()),
+    };
+    printed.map_err(|error| CliError::new("cannot print").caused_by(&error))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Something that is not part of what was asked for.
+pub(crate) fn note(text: &str) {
+    let _ = Target::Stderr.write(format!("note: {}\n", sanitize::text(text)).as_bytes());
 }
 
 /// Tells an error on standard error, and to programs as JSON on standard output too.

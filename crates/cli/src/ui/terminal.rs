@@ -101,7 +101,9 @@ fn closing_line(outcome: &Outcome) -> (AnsiColor, String) {
         Status::Exited(0) => (AnsiColor::Green, format!("✓ {took}")),
         Status::Exited(code) => (AnsiColor::Red, format!("exit {code} ({took})")),
         Status::TimedOut { .. } => (AnsiColor::Red, outcome.status.to_string()),
-        Status::Signaled(_) | Status::Cancelled => (AnsiColor::Red, format!("{} ({took})", outcome.status)),
+        Status::Signaled(_) | Status::Cancelled | Status::Running => {
+            (AnsiColor::Red, format!("{} ({took})", outcome.status))
+        }
         Status::Refused | Status::NeedsApproval => (AnsiColor::Red, "nothing was run".to_owned()),
     }
 }

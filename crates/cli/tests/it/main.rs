@@ -12,6 +12,8 @@ mod other_verbs;
 mod pipe;
 mod refused;
 mod stream;
+mod tasks;
+mod tasks_under_stress;
 mod terminal;
 mod usage;
 

@@ -27,7 +27,7 @@ fn each_says_what_is_right() {
     insta::assert_snapshot!(first_paragraph(&["run", "--json", "--stream", "true"]), @"error: the argument '--json' cannot be used with '--stream'");
     insta::assert_snapshot!(first_paragraph(&["run", "--mode", "fast", "true"]), @"
     error: invalid value 'fast' for '--mode <MODE>'
-      [possible values: default, slow]
+      [possible values: default, slow, background]
     ");
     insta::assert_snapshot!(first_paragraph(&["run", "echo", "two"]), @"error: unexpected argument 'two' found");
 }

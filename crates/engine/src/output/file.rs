@@ -16,7 +16,7 @@ const IN_MEMORY: usize = 64 * 1024;
 
 /// Takes the bytes of both streams in the order read.
 #[derive(Debug)]
-pub(super) struct OutputFile {
+pub(crate) struct OutputFile {
     keep: KeepFile,
     state: StateDir,
     limits: Limits,

@@ -7,10 +7,12 @@ mod piece;
 mod state;
 mod window;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Deserializer};
 
+use crate::tasks::Log;
 use crate::{KeepFile, Limits, Stream, Streams};
 use clean::Cleaner;
 pub use decode::Decoder;
@@ -80,6 +82,21 @@ impl Output {
         }
     }
 
+    /// Leaves only the counts.
+    pub(crate) fn forget_text(&mut self) {
+        let forget = |text: &mut Text| {
+            text.cut += text.text.chars().count() as u64;
+            text.text.clear();
+        };
+        match self {
+            Self::Separate { stdout, stderr } => {
+                forget(stdout);
+                forget(stderr);
+            }
+            Self::Combined(output) => forget(output),
+        }
+    }
+
     /// Whether anything was cut.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
@@ -114,13 +131,69 @@ impl Serialize for Output {
     }
 }
 
+impl<'de> Deserialize<'de> for Output {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(default)]
+        #[derive(Default)]
+        struct Names {
+            stdout: String,
+            stderr: String,
+            stdout_bytes: u64,
+            stderr_bytes: u64,
+            stdout_cut: u64,
+            stderr_cut: u64,
+            output: Option<String>,
+            output_bytes: u64,
+            output_cut: u64,
+        }
+        let names = Names::deserialize(deserializer)?;
+        Ok(match names.output {
+            Some(text) => Self::Combined(Text { text, bytes: names.output_bytes, cut: names.output_cut }),
+            None => Self::Separate {
+                stdout: Text { text: names.stdout, bytes: names.stdout_bytes, cut: names.stdout_cut },
+                stderr: Text { text: names.stderr, bytes: names.stderr_bytes, cut: names.stderr_cut },
+            },
+        })
+    }
+}
+
 /// Takes output as it comes.
 #[derive(Debug)]
 pub(crate) struct Capture {
     streams: Streams,
     first: Reading,
     second: Reading,
-    file: OutputFile,
+    sink: Sink,
+}
+
+/// Where the bytes go, as they are.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// To a file, if the text in the result is not all of it.
+    File(Box<OutputFile>),
+    /// To the output of a background task.
+    Log(Log),
+}
+
+impl Sink {
+    pub(crate) fn file(keep: KeepFile, state: StateDir, limits: &Limits) -> Self {
+        Self::File(Box::new(OutputFile::new(keep, state, limits)))
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Log(log) => log.write(bytes),
+        }
+    }
+
+    fn finish(self, differs: bool) -> (Saved, Option<Log>) {
+        match self {
+            Self::File(file) => (file.finish(differs), None),
+            Self::Log(log) => (Saved::Whole(log.path().to_owned(), log.seen()), Some(log)),
+        }
+    }
 }
 
 /// All of it, when no more comes.
@@ -129,29 +202,38 @@ pub(crate) struct Captured {
     pub(crate) output: Output,
     /// Where all of it is, and how many bytes are there.
     pub(crate) file: Option<(PathBuf, u64)>,
+    /// The output of a background task, to be finished.
+    pub(crate) log: Option<Log>,
 }
 
+/// One stream on its way to a text.
 #[derive(Debug)]
-struct Reading {
+pub(crate) struct Reading {
     bytes: u64,
     cleaner: Cleaner,
     window: Window,
 }
 
 impl Capture {
-    pub(crate) fn new(
-        streams: Streams,
-        most: usize,
-        keep: KeepFile,
-        state: StateDir,
-        limits: &Limits,
-    ) -> Self {
-        let reading = || Reading { bytes: 0, cleaner: Cleaner::default(), window: Window::new(most) };
-        Self { streams, first: reading(), second: reading(), file: OutputFile::new(keep, state, limits) }
+    pub(crate) fn new(streams: Streams, most: usize, sink: Sink) -> Self {
+        let reading = || Reading::new(most);
+        Self { streams, first: reading(), second: reading(), sink }
+    }
+
+    pub(crate) fn streams(&self) -> Streams {
+        self.streams
+    }
+
+    /// Where everything is written, if it is.
+    pub(crate) fn log_path(&self) -> Option<&Path> {
+        match &self.sink {
+            Sink::File(_) => None,
+            Sink::Log(log) => Some(log.path()),
+        }
     }
 
     pub(crate) fn absorb(&mut self, stream: Stream, bytes: &[u8]) {
-        self.file.write(bytes);
+        self.sink.write(bytes);
         match stream {
             Stream::Stdout | Stream::Output => self.first.absorb(bytes),
             Stream::Stderr => self.second.absorb(bytes),
@@ -162,18 +244,29 @@ impl Capture {
         self.first.cleaner.finish(&mut self.first.window);
         self.second.cleaner.finish(&mut self.second.window);
         let differs = self.first.differs() || self.second.differs();
-        let saved = self.file.finish(differs);
+        let (saved, log) = self.sink.finish(differs);
         let (first, second) = (self.first.into_text(&saved), self.second.into_text(&saved));
         let output = match self.streams {
             Streams::Separate => Output::Separate { stdout: first, stderr: second },
             Streams::Combined => Output::Combined(first),
         };
-        Captured { output, file: saved.into_file() }
+        Captured { output, file: saved.into_file(), log }
     }
 }
 
 impl Reading {
-    fn absorb(&mut self, bytes: &[u8]) {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { bytes: 0, cleaner: Cleaner::default(), window: Window::new(most) }
+    }
+
+    /// The text, whose whole is in a file.
+    pub(crate) fn finish(mut self, file: &Path) -> Text {
+        self.cleaner.finish(&mut self.window);
+        let saved = Saved::Whole(file.to_owned(), self.bytes);
+        self.into_text(&saved)
+    }
+
+    pub(crate) fn absorb(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.cleaner.push(bytes, &mut self.window);
     }

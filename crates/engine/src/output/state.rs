@@ -57,7 +57,8 @@ impl StateDir {
         }
     }
 
-    fn folder(&self, kind: &str) -> io::Result<PathBuf> {
+    /// The folder `kind`, made if need be, and private to the user.
+    pub(crate) fn folder(&self, kind: &str) -> io::Result<PathBuf> {
         let folder = self.path.join(kind);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         // In a shared place somebody else may have made it first, to read or to redirect what we write.

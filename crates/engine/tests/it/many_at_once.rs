@@ -49,14 +49,15 @@ async fn none_loses_output_and_nothing_stays_behind() {
     assert_eq!(zombie_children(), Vec::<i32>::new());
     // An engine keeps a few control groups for its next commands.
     drop(world);
-    wait_until("every descriptor is closed", || descriptors() <= before);
+    // The thread that answers for unix sockets keeps one, for the whole process.
+    wait_until("every other descriptor is closed", || descriptors() <= before + 1);
 }
 
-/// Four for each command; the usual limit is 1024.
+/// Five for each command; the usual limit is 1024.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
-    assert!(limit.maximum.is_none_or(|most| most >= 5000), "this host allows too few descriptors: {limit:?}");
+    assert!(limit.maximum.is_none_or(|most| most >= 6000), "this host allows too few descriptors: {limit:?}");
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).unwrap();
 }

@@ -4,13 +4,19 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// Where something stands in the command text, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(into = "[usize; 2]")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(into = "[usize; 2]", from = "[usize; 2]")]
 pub struct Span {
     /// The first byte.
     pub start: usize,
     /// The byte after the last.
     pub end: usize,
+}
+
+impl From<[usize; 2]> for Span {
+    fn from([start, end]: [usize; 2]) -> Self {
+        Self { start, end }
+    }
 }
 
 impl From<Span> for [usize; 2] {

@@ -19,6 +19,8 @@ pub(super) struct Image<'a> {
     pub(super) cwd: RawFd,
     /// A limit that marks the process and all its descendants.
     pub(super) tag: Option<u64>,
+    /// Whether it ends when the thread that starts it does.
+    pub(super) dies_with_us: bool,
     /// Where that directory is in a mount namespace of its own, and what holds the child.
     pub(super) cwd_path: *const libc::c_char,
     pub(super) orders: Option<&'a Orders<'a>>,
@@ -46,10 +48,14 @@ fn try_to(image: &Image<'_>) -> Failure {
     fn held<'a>(image: &Image<'a>, by: impl FnOnce(&'a Orders<'a>) -> bool) -> bool {
         image.orders.is_none_or(by)
     }
-    let steps: [(Step, Action); 12] = [
+    let steps: [(Step, Action); 13] = [
         // A new session has no terminal, so `/dev/tty` does not open and nothing can wait for a password.
         (Step::Session, |_| call(libc::SYS_setsid, [0; 4])),
         (Step::Mark, |image| image.tag.is_none_or(set_tag)),
+        (Step::Mark, |image| {
+            let arguments = [libc::PR_SET_PDEATHSIG.into(), libc::SIGKILL.into(), 0, 0];
+            !image.dies_with_us || call(libc::SYS_prctl, arguments)
+        }),
         (Step::Streams, |image| {
             (0..).zip(image.streams).all(|(target, fd)| call(libc::SYS_dup3, [fd.into(), target, 0, 0]))
         }),

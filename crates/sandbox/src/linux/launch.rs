@@ -41,7 +41,8 @@ impl Sandbox {
     }
 
     /// One for a program that exists to run one command at a time: it becomes the parent of all orphans, so that none
-    /// gets away or stays a zombie. Not for a host with other children, or with several commands at once.
+    /// gets away or stays a zombie, and the shell is killed if the thread that starts it ends. Not for a host with
+    /// other children, or with several commands at once.
     #[must_use]
     pub fn adopting_orphans() -> Self {
         Self { orphans: Orphans::adopt(), ..Self::default() }
@@ -160,6 +161,7 @@ impl Sandbox {
                 cwd: cwd.raw(),
                 cwd_path: prepared.cwd_path.as_ptr(),
                 tag: mark.tag(),
+                dies_with_us: self.orphans.is_some(),
                 orders: orders.as_ref(),
                 failure: None,
             };

@@ -106,8 +106,20 @@ impl Tree {
 
     /// Asks all of them to end. Stopped ones are continued so that they can.
     pub fn terminate(&self) -> io::Result<()> {
+        self.send(&[Signal::TERM, Signal::CONT])
+    }
+
+    /// Sends a signal to all of them.
+    pub fn signal(&self, signal: crate::Signal) -> io::Result<()> {
+        match Signal::from_named_raw(signal.as_raw()) {
+            Some(signal) => self.send(&[signal]),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    fn send(&self, signals: &[Signal]) -> io::Result<()> {
         let living = self.living();
-        for signal in [Signal::TERM, Signal::CONT] {
+        for &signal in signals {
             // The group at one stroke, so that no child is born between; then those that left it, once each.
             signal_group(self.shell, signal);
             for (&pid, stat) in living.iter().flatten() {

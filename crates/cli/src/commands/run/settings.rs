@@ -6,11 +6,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion::{Engine, KeepFile, Leftovers, Mode, Policy, Request, SandboxSettings, Streams};
+use bashtion::{
+    Builder, Engine, KeepFile, Leftovers, Limits, Mode, Policy, Request, SandboxSettings, Streams, TaskLimits,
+};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::{Args, confining};
-use crate::config;
+use super::{Args, Place, confining};
+use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
 use crate::state_dir::state_dir;
@@ -24,6 +26,10 @@ pub(super) struct Settings {
     state_dir: Option<PathBuf>,
     policy: Policy,
     sandbox: SandboxSettings,
+    tasks: TaskLimits,
+    /// How long a command is waited for that then goes on in the background.
+    pub(super) soft_wait: Duration,
+    pub(super) max_output: usize,
 }
 
 /// A timeout as it can be typed.
@@ -34,12 +40,14 @@ pub(super) enum Patience {
 }
 
 impl Settings {
-    pub(super) fn engine(&self) -> Engine {
-        let engine =
-            Engine::builder().adopt_orphans().policy(self.policy.clone()).sandbox(self.sandbox.clone());
+    pub(super) fn engine(&self) -> Builder {
+        let engine = Engine::builder()
+            .policy(self.policy.clone())
+            .sandbox(self.sandbox.clone())
+            .task_limits(self.tasks.clone());
         match &self.state_dir {
-            Some(dir) => engine.state_dir(dir).build(),
-            None => engine.build(),
+            Some(dir) => engine.state_dir(dir),
+            None => engine,
         }
     }
 
@@ -65,7 +73,7 @@ impl Settings {
         let mut request = Request::new(command)
             .envs(args.env.iter().cloned())
             .mode(match args.mode {
-                super::Mode::Default => Mode::Default,
+                super::Mode::Default | super::Mode::Background => Mode::Default,
                 super::Mode::Slow => Mode::Slow,
             })
             .leftovers(match args.leftovers {
@@ -87,15 +95,24 @@ impl Settings {
         if let Some(characters) = args.max_output {
             request = request.max_output(characters);
         }
-        request = match args.timeout {
-            Some(Patience::Until(after)) => request.timeout(after),
-            Some(Patience::ForEver) => request.no_timeout(),
-            None => request,
+        let limits = Limits::default();
+        let soft_wait = match (args.timeout, args.mode) {
+            (Some(Patience::Until(after)), _) => after,
+            (Some(Patience::ForEver), _) => Duration::MAX / 4,
+            (None, super::Mode::Slow) => limits.slow_timeout,
+            (None, _) => limits.timeout,
+        };
+        request = match (args.timeout, args.place()) {
+            (_, Place::BackgroundLater) | (None, Place::Background) => request.no_timeout(),
+            (Some(Patience::Until(after)), _) => request.timeout(after),
+            (Some(Patience::ForEver), _) => request.no_timeout(),
+            (None, Place::Foreground) => request,
         };
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
-        let (policy, sandbox) = config::load_for(&cwd).map_err(failed)?;
+        let Loaded { policy, sandbox, tasks } = config::load_for(&cwd).map_err(failed)?;
         let sandbox = confining::with_flags(sandbox, args)?;
-        Ok(Self { request, cwd, state_dir: state_dir(), policy, sandbox })
+        let max_output = args.max_output.unwrap_or(limits.max_output);
+        Ok(Self { request, cwd, state_dir: state_dir(), policy, sandbox, tasks, soft_wait, max_output })
     }
 }
 

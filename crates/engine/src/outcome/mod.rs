@@ -1,13 +1,15 @@
 //! Exactly what happened.
 
-use std::borrow::Cow;
+mod wire;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use bashtion_sandbox::{Exit, Report, Signal, Usage};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use crate::tasks::TaskId;
 use crate::{Output, Verdict};
 
 /// The result of one command. As JSON it has the names of the command line's `--json`.
@@ -34,6 +36,10 @@ pub struct Outcome {
     pub description: Option<String>,
     /// Where it ran, after symbolic links.
     pub cwd: PathBuf,
+    /// Where the shell was at its end, if that was asked for and it could say so.
+    pub cwd_after: Option<PathBuf>,
+    /// The session that it belongs to.
+    pub session: Option<String>,
     /// How the shell itself ended, whatever the status; none if it could not be killed.
     pub exit: Option<Exit>,
     /// From the start to the end of the shell.
@@ -44,6 +50,8 @@ pub struct Outcome {
     pub output_file: Option<PathBuf>,
     /// How many bytes are in that file; fewer than were printed if its size cap was reached.
     pub output_file_bytes: Option<u64>,
+    /// The background task that it is or was.
+    pub task_id: Option<TaskId>,
     /// The shell's process id, which was also its process group; none if nothing was run.
     pub pid: Option<i32>,
     /// What was decided before it ran.
@@ -52,6 +60,10 @@ pub struct Outcome {
     pub sandbox: Report,
     /// What the sandbox stopped, in words, and how to allow it.
     pub denials: Vec<String>,
+    /// What else its reader should know.
+    pub notes: Vec<String>,
+    /// The exit codes of all stages of the last pipeline, if there was one and the shell could say so.
+    pub pipe_status: Option<Vec<i32>>,
     /// What it used.
     pub usage: Usage,
     /// How the command's processes were told from others: cgroup, limit tag or kinship, the strongest first; none if nothing was
@@ -95,6 +107,8 @@ pub enum Status {
     Refused,
     /// Somebody has to agree first: nothing was run.
     NeedsApproval,
+    /// It goes on in the background.
+    Running,
 }
 
 /// A process that outlived the shell.
@@ -108,7 +122,7 @@ pub enum Status {
 /// assert_eq!((leftover.command.as_str(), leftover.fate), ("sleep 60", Fate::Terminated));
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
     /// Its id.
     pub pid: i32,
@@ -120,7 +134,7 @@ pub struct Leftover {
 }
 
 /// What was done with a leftover.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// It ended on SIGTERM.
@@ -142,12 +156,15 @@ impl fmt::Display for Status {
             Self::Cancelled => f.write_str("cancelled"),
             Self::Refused => f.write_str("refused"),
             Self::NeedsApproval => f.write_str("needs approval"),
+            Self::Running => f.write_str("running"),
         }
     }
 }
 
 impl Status {
-    fn name(self) -> &'static str {
+    /// As it is called in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Exited(_) => "exited",
             Self::Signaled(_) => "signaled",
@@ -155,112 +172,7 @@ impl Status {
             Self::Cancelled => "cancelled",
             Self::Refused => "refused",
             Self::NeedsApproval => "needs_approval",
+            Self::Running => "running",
         }
     }
-}
-
-impl Serialize for Outcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Wire::from(self).serialize(serializer)
-    }
-}
-
-/// The names and the order that every face of Bashtion shows.
-#[derive(Serialize)]
-struct Wire<'a> {
-    status: &'static str,
-    success: bool,
-    command: &'a str,
-    display: &'a str,
-    description: Option<&'a str>,
-    cwd: Cow<'a, str>,
-    exit_code: Option<i32>,
-    signal: Option<String>,
-    timed_out: bool,
-    duration_ms: u64,
-    #[serde(flatten)]
-    output: &'a Output,
-    output_file: Option<Cow<'a, str>>,
-    output_file_bytes: Option<u64>,
-    task_id: Option<&'a str>,
-    pid: Option<i32>,
-    pgid: Option<i32>,
-    verdict: &'a Verdict,
-    sandbox: WireReport<'a>,
-    denials: &'a [String],
-    usage: WireUsage,
-    tracking: Option<&'static str>,
-    killed: usize,
-    leftovers: &'a [Leftover],
-}
-
-#[derive(Serialize)]
-struct WireUsage {
-    cpu_ms: u64,
-    max_rss_kib: u64,
-}
-
-#[derive(Serialize)]
-struct WireReport<'a> {
-    mode: String,
-    filesystem: String,
-    network: String,
-    signals: String,
-    limits: String,
-    reason: Option<&'a str>,
-}
-
-impl<'a> From<&'a Outcome> for Wire<'a> {
-    fn from(outcome: &'a Outcome) -> Self {
-        let (exit_code, signal) = match outcome.exit {
-            Some(Exit::Code(code)) => (Some(code), None),
-            Some(Exit::Signal(signal)) => (None, Some(signal.to_string())),
-            None => (None, None),
-        };
-        Self {
-            status: outcome.status.name(),
-            success: outcome.success(),
-            command: &outcome.command,
-            display: &outcome.display,
-            description: outcome.description.as_deref(),
-            cwd: outcome.cwd.to_string_lossy(),
-            exit_code,
-            signal,
-            timed_out: matches!(outcome.status, Status::TimedOut { .. }),
-            duration_ms: milliseconds(outcome.duration),
-            output: &outcome.output,
-            output_file: outcome.output_file.as_ref().map(|path| path.to_string_lossy()),
-            output_file_bytes: outcome.output_file_bytes,
-            task_id: None,
-            pid: outcome.pid,
-            pgid: outcome.pid,
-            verdict: &outcome.verdict,
-            sandbox: (&outcome.sandbox).into(),
-            denials: &outcome.denials,
-            usage: WireUsage {
-                cpu_ms: milliseconds(outcome.usage.cpu),
-                max_rss_kib: outcome.usage.max_rss_kib,
-            },
-            tracking: outcome.tracking,
-            killed: outcome.killed,
-            leftovers: &outcome.leftovers,
-        }
-    }
-}
-
-impl<'a> From<&'a Report> for WireReport<'a> {
-    fn from(report: &'a Report) -> Self {
-        Self {
-            mode: report.mode.to_string(),
-            filesystem: report.filesystem.to_string(),
-            network: report.network.to_string(),
-            signals: report.signals.to_string(),
-            limits: report.limits.to_string(),
-            reason: report.reason.as_deref(),
-        }
-    }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

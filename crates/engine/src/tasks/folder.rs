@@ -1,0 +1,238 @@
+//! The files of one task, and what they say about it.
+//!
+//! A task is a directory of its own: `task.json` says what it is, `result.json` how it ended, `output` what it printed.
+//! Whether it lives is a lock that its supervisor holds: the kernel lets go of it however the supervisor ends. Nothing
+//! is shared between tasks, so nothing that happens to one can spoil another.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::log::Layout;
+use super::{TaskError, TaskId};
+use crate::Outcome;
+
+/// The directory of one task.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+/// What a task is, written when it has started.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// Of this format.
+    pub(super) version: u32,
+    pub(super) id: TaskId,
+    pub(super) command: String,
+    pub(super) display: String,
+    pub(super) description: Option<String>,
+    pub(super) cwd: String,
+    /// Milliseconds since 1970.
+    pub(super) started: u64,
+    /// Which run of the machine.
+    pub(super) boot: String,
+    pub(super) pid: i32,
+    pub(super) supervisor: i32,
+    pub(super) timeout_ms: Option<u64>,
+    /// How much of the beginning of its output is kept.
+    pub(super) head: u64,
+}
+
+/// How a task ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Ending {
+    pub(super) version: u32,
+    /// Milliseconds since 1970.
+    pub(super) ended: u64,
+    pub(super) layout: Layout,
+    pub(super) outcome: Outcome,
+}
+
+/// The version of both formats. Newer fields must be optional for as long as it stays.
+pub(super) const VERSION: u32 = 1;
+
+/// Whether the supervisor is alive. The lock goes with it.
+#[derive(Debug)]
+pub(super) struct Claim {
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes a new one with a new name.
+    pub(super) fn create(tasks: &Path) -> io::Result<(TaskId, Self)> {
+        loop {
+            let id = TaskId::random();
+            let path = tasks.join(id.as_str());
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok((id, Self { path })),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn name(&self) -> Option<TaskId> {
+        self.path.file_name()?.to_str()?.parse().ok()
+    }
+
+    /// How many bytes are in it.
+    pub(super) fn size(&self) -> u64 {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+    }
+
+    pub(super) fn output(&self) -> PathBuf {
+        self.path.join("output")
+    }
+
+    pub(super) fn control(&self) -> PathBuf {
+        self.path.join("control")
+    }
+
+    /// Makes this process the task's supervisor.
+    pub(super) fn claim(&self) -> io::Result<Claim> {
+        let lock = private().create(true).truncate(false).open(self.path.join("lock"))?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        Ok(Claim { _lock: lock })
+    }
+
+    /// Whether its supervisor lives. A shared lock, so that those who ask don't see each other.
+    pub(super) fn is_claimed(&self) -> bool {
+        let Ok(lock) = File::open(self.path.join("lock")) else { return false };
+        flock(&lock, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    }
+
+    /// None where it has not started.
+    pub(super) fn record(&self) -> Result<Option<Record>, TaskError> {
+        self.read("task.json")
+    }
+
+    /// None where it has not ended.
+    pub(super) fn ending(&self) -> Result<Option<Ending>, TaskError> {
+        self.read("result.json")
+    }
+
+    pub(super) fn write_record(&self, record: &Record) -> io::Result<()> {
+        let (partial, whole) = (self.path.join("task.json.new"), self.path.join("task.json"));
+        let text = serde_json::to_vec(record)?;
+        private().create(true).truncate(true).open(&partial)?.write_all(&text)?;
+        fs::rename(partial, whole)
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, TaskError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let path = self.path.join(name);
+        let mut text = vec![];
+        match File::open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(TaskError::State { path, source }),
+        }
+        let unreadable = |problem: String| TaskError::Unreadable { path: path.clone(), problem };
+        let Version { version } =
+            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
+        if version > VERSION {
+            return Err(unreadable(format!(
+                "its format is version {version}, and this Bashtion knows {VERSION}"
+            )));
+        }
+        serde_json::from_slice(&text).map(Some).map_err(|error| unreadable(error.to_string()))
+    }
+}
+
+/// The place for a result, taken when there still is some: a full disk must not swallow how a task ended.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    file: File,
+    partial: PathBuf,
+    whole: PathBuf,
+}
+
+impl Reserved {
+    pub(super) fn in_folder(folder: &Folder) -> io::Result<Self> {
+        const ROOM: u64 = 128 << 10;
+        let (partial, whole) = (folder.path.join("result.json.new"), folder.path.join("result.json"));
+        let file = private().create(true).truncate(true).open(&partial)?;
+        match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, ROOM) {
+            // Not every file system can, and it is a precaution.
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Self { file, partial, whole })
+    }
+
+    /// Without the text of the output if there is no room for it: that is in its file.
+    pub(super) fn write(mut self, mut ending: Ending) -> io::Result<()> {
+        if self.fill(&ending).is_err() {
+            ending.outcome.output.forget_text();
+            self.fill(&ending)?;
+        }
+        fs::rename(&self.partial, &self.whole)
+    }
+
+    fn fill(&mut self, ending: &Ending) -> io::Result<()> {
+        use std::io::Seek;
+        let text = serde_json::to_vec(ending)?;
+        self.file.rewind()?;
+        self.file.write_all(&text)?;
+        self.file.set_len(text.len() as u64)
+    }
+}
+
+/// To write files that only the user can read.
+pub(super) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_seen_until_it_is_dropped() {
+        let temp = tempfile::tempdir().unwrap();
+        let (_, folder) = Folder::create(temp.path()).unwrap();
+        assert!(!folder.is_claimed());
+        let claim = folder.claim().unwrap();
+        assert!(folder.is_claimed() && folder.is_claimed());
+        drop(claim);
+        assert!(!folder.is_claimed());
+    }
+
+    #[test]
+    fn a_newer_or_broken_record_is_told() {
+        let temp = tempfile::tempdir().unwrap();
+        let (_, folder) = Folder::create(temp.path()).unwrap();
+        assert!(folder.record().unwrap().is_none());
+        for (text, problem) in [
+            ("{\"version\": 99, \"new\": 1}", "version 99"),
+            ("{\"version\": 1}", "missing field"),
+            ("{\"vers", "EOF"),
+            ("", "EOF"),
+        ] {
+            fs::write(folder.path().join("task.json"), text).unwrap();
+            let error = folder.record().unwrap_err().to_string();
+            assert!(error.contains(problem), "{text}: {error}");
+        }
+    }
+}

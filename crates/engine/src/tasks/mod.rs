@@ -1,0 +1,441 @@
+//! Background tasks: commands that outlive whoever started them.
+//!
+//! Each has a supervisor process of its own ([`supervise_if_asked`]), which holds the tree, the output file and the
+//! record. Everything about a task is in its folder in the state directory, so every process of the user can see it, read
+//! it, wait for it and end it, and no server has to run.
+
+mod control;
+mod folder;
+mod id;
+mod log;
+mod order;
+mod processes;
+mod reading;
+mod start;
+mod supervisor;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bashtion_sandbox::{Process, Signal};
+use serde::{Deserialize, Serialize};
+
+use crate::Outcome;
+use crate::engine::Settings;
+use crate::output::{Reading, StateDir, Text};
+use control::Order;
+use folder::{Ending, Folder, Record};
+pub use id::{InvalidTaskId, TaskId};
+pub(crate) use log::Log;
+pub use processes::Live;
+use processes::{Snapshot, boot};
+pub use reading::Chunk;
+pub(crate) use start::start;
+pub use supervisor::supervise_if_asked;
+
+/// How many tasks there may be, and how much of them is kept.
+///
+/// ```
+/// use bashtion::{Engine, TaskLimits};
+/// let engine = Engine::builder().task_limits(TaskLimits { most: 4, ..TaskLimits::default() }).build();
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskLimits {
+    /// How many may run at once.
+    pub most: usize,
+    /// How many bytes of one task's output are kept: half from its beginning, half from its end.
+    pub output_size: u64,
+    /// How long finished tasks are remembered.
+    pub keep_for: Duration,
+    /// How many bytes they may take together; the oldest go first.
+    pub keep_size: u64,
+}
+
+impl Default for TaskLimits {
+    fn default() -> Self {
+        Self {
+            most: 64,
+            output_size: 256 << 20,
+            keep_for: Duration::from_secs(7 * 24 * 60 * 60),
+            keep_size: 4 << 30,
+        }
+    }
+}
+
+/// What went wrong about a task.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// This program has not said that it can be one.
+    #[error(
+        "background tasks need a supervisor: call bashtion::supervise_if_asked() first of all in main, or name an installed bashtion"
+    )]
+    NoSupervisor,
+    /// The supervisor did not start.
+    #[error("cannot start the supervisor {program}")]
+    Supervisor {
+        /// What was to be started.
+        program: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// It could not start the command.
+    #[error("{message}")]
+    Start {
+        /// What went wrong.
+        message: String,
+        /// Why.
+        causes: Vec<String>,
+    },
+    /// As many run as may.
+    #[error("{} background tasks are running, and at most {most} may", live.len())]
+    TooMany {
+        /// How many may.
+        most: usize,
+        /// Which do.
+        live: Vec<TaskId>,
+    },
+    /// There is none of that name.
+    #[error("there is no task {id}")]
+    Unknown {
+        /// The name.
+        id: TaskId,
+    },
+    /// It has ended, so it cannot be told anything.
+    #[error("the task {id} is not running any more")]
+    NotRunning {
+        /// Which.
+        id: TaskId,
+    },
+    /// The state directory cannot be used.
+    #[error("cannot use {}", path.display())]
+    State {
+        /// Where.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A file that was not written by this version, or was damaged.
+    #[error("cannot read {}: {problem}", path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// The background tasks of a state directory.
+///
+/// ```
+/// use bashtion::Tasks;
+/// let dir = tempfile::tempdir().unwrap();
+/// let tasks = Tasks::new(Some(dir.path()));
+/// assert!(tasks.list()?.tasks.is_empty());
+/// # Ok::<(), bashtion::TaskError>(())
+/// ```
+#[derive(Debug)]
+pub struct Tasks {
+    state: StateDir,
+}
+
+/// One background task.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Task {
+    /// Its name.
+    pub id: TaskId,
+    /// What was asked for.
+    pub command: String,
+    /// The same without a redundant `cd`.
+    pub display: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// When it was started.
+    pub started: SystemTime,
+    /// When it ended, if it has.
+    pub ended: Option<SystemTime>,
+    /// The shell's process id, which is also its process group.
+    pub pid: i32,
+    /// What it prints.
+    pub output_file: PathBuf,
+    /// How many bytes that were so far.
+    pub output_bytes: u64,
+    /// The last of it that is not blank.
+    pub last_line: String,
+    /// Whether it runs.
+    pub state: TaskState,
+}
+
+/// Whether a task runs, and how it ended.
+#[derive(Debug, Clone)]
+pub enum TaskState {
+    /// It runs.
+    Running(Live),
+    /// It has ended.
+    Ended(Box<Outcome>),
+    /// Its supervisor is gone and could not say how it ended.
+    Lost {
+        /// Why.
+        reason: &'static str,
+        /// Processes of it that still run.
+        survivors: Vec<Process>,
+    },
+}
+
+/// All tasks, and what could not be read.
+#[derive(Debug)]
+pub struct TaskList {
+    /// The latest first.
+    pub tasks: Vec<Task>,
+    /// Records that are damaged or of a newer version.
+    pub problems: Vec<TaskError>,
+}
+
+/// How to end a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kill {
+    /// SIGTERM, a grace period, SIGKILL.
+    Gently,
+    /// With this signal. One that usually ends a program is followed by SIGTERM and SIGKILL; others are just sent.
+    With(Signal),
+}
+
+impl Kill {
+    /// Whether the task is gone after it.
+    #[must_use]
+    pub fn ends(self) -> bool {
+        match self {
+            Self::Gently => true,
+            Self::With(signal) => [Signal::TERM, Signal::KILL].contains(&signal) || usually_ends(signal),
+        }
+    }
+}
+
+impl Tasks {
+    /// The tasks in a state directory; by default the one in `/tmp`.
+    #[must_use]
+    pub fn new(state_dir: Option<&Path>) -> Self {
+        Self { state: StateDir::new(state_dir.map(Path::to_owned)) }
+    }
+
+    fn of(settings: &Settings) -> Self {
+        Self::new(settings.state_dir.as_deref())
+    }
+
+    /// All of them, running and finished.
+    pub fn list(&self) -> Result<TaskList, TaskError> {
+        let snapshot = Snapshot::take();
+        let mut list = TaskList { tasks: vec![], problems: vec![] };
+        for folder in self.folders()? {
+            match look(&folder, &snapshot) {
+                Ok(task) => list.tasks.extend(task),
+                Err(problem) => list.problems.push(problem),
+            }
+        }
+        list.tasks.sort_by(|a, b| b.started.cmp(&a.started).then(a.id.cmp(&b.id)));
+        Ok(list)
+    }
+
+    /// One of them.
+    pub fn get(&self, id: &TaskId) -> Result<Task, TaskError> {
+        look(&self.folder(id), &Snapshot::take())?.ok_or_else(|| TaskError::Unknown { id: id.clone() })
+    }
+
+    /// At most so many bytes of what it printed, from this offset on.
+    pub fn read(&self, id: &TaskId, since: u64, most: usize) -> Result<Chunk, TaskError> {
+        let folder = self.folder(id);
+        let unknown = || TaskError::Unknown { id: id.clone() };
+        let ending = folder.ending()?;
+        let record = folder.record()?.ok_or_else(unknown)?;
+        let layout = ending.map(|ending| ending.layout);
+        reading::read(&folder, &record, layout, since, most)
+            .map_err(|source| TaskError::State { path: folder.output(), source })
+    }
+
+    /// What it has printed so far, readable, with at most so many characters from its beginning and its end.
+    pub fn text(&self, id: &TaskId, most: usize) -> Result<Text, TaskError> {
+        const PIECE: usize = 1 << 20;
+        let mut reading = Reading::new(most);
+        let mut since = 0;
+        loop {
+            let chunk = self.read(id, since, PIECE)?;
+            if chunk.bytes.is_empty() {
+                return Ok(reading.finish(&self.folder(id).output()));
+            }
+            reading.absorb(&chunk.bytes);
+            since = chunk.next;
+        }
+    }
+
+    /// How many bytes it has printed so far.
+    pub fn output_bytes(&self, id: &TaskId) -> Result<u64, TaskError> {
+        self.read(id, u64::MAX, 0).map(|chunk| chunk.offset)
+    }
+
+    /// Whether it has ended, or is lost: no more output comes. Cheaper than [`Tasks::get`].
+    pub fn is_over(&self, id: &TaskId) -> Result<bool, TaskError> {
+        let folder = self.folder(id);
+        if folder.is_claimed() {
+            return Ok(false);
+        }
+        folder.record()?.map(|_| true).ok_or_else(|| TaskError::Unknown { id: id.clone() })
+    }
+
+    /// Waits until it has ended.
+    pub async fn wait(&self, id: &TaskId) -> Result<Task, TaskError> {
+        const SHORTEST: Duration = Duration::from_millis(5);
+        const LONGEST: Duration = Duration::from_millis(100);
+        let mut pause = SHORTEST;
+        while !self.is_over(id)? {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST);
+        }
+        self.get(id)
+    }
+
+    /// Ends it, or sends it a signal. It takes a moment: [`Tasks::wait`] for it.
+    pub fn kill(&self, id: &TaskId, how: Kill) -> Result<(), TaskError> {
+        let folder = self.folder(id);
+        if folder.record()?.is_none() {
+            return Err(TaskError::Unknown { id: id.clone() });
+        }
+        let order = match how {
+            Kill::Gently => Order::Stop,
+            Kill::With(Signal::KILL) => Order::Kill,
+            Kill::With(Signal::TERM) => Order::Stop,
+            Kill::With(signal) if usually_ends(signal) => Order::End(signal),
+            Kill::With(signal) => Order::Signal(signal),
+        };
+        let path = folder.control();
+        let failed = |source| TaskError::State { path: path.clone(), source };
+        if control::give(&path, order).map_err(failed)? {
+            return Ok(());
+        }
+        // Nobody is left to be gentle.
+        if processes::kill_survivors(id) { Ok(()) } else { Err(TaskError::NotRunning { id: id.clone() }) }
+    }
+
+    /// Forgets a task that has ended, with its output.
+    pub fn remove(&self, id: &TaskId) -> Result<(), TaskError> {
+        let folder = self.folder(id);
+        if self.is_over(id)? {
+            let path = folder.path();
+            fs::remove_dir_all(path).map_err(|source| TaskError::State { path: path.to_owned(), source })?;
+        }
+        Ok(())
+    }
+
+    fn make_directory(&self) -> Result<PathBuf, TaskError> {
+        self.state.folder(KIND).map_err(|source| TaskError::State { path: self.directory(), source })
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.state.path().join(KIND)
+    }
+
+    fn folder(&self, id: &TaskId) -> Folder {
+        Folder::at(self.directory().join(id.as_str()))
+    }
+
+    /// Where nothing was ever started there are none.
+    fn folders(&self) -> Result<Vec<Folder>, TaskError> {
+        let path = self.directory();
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+            Err(source) => return Err(TaskError::State { path, source }),
+        };
+        let is_task = |name: &str| name.parse::<TaskId>().is_ok();
+        let named = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_task));
+        Ok(named.map(|entry| Folder::at(entry.path())).collect())
+    }
+
+    fn live(&self) -> Result<Vec<TaskId>, TaskError> {
+        let claimed = self.folders()?.into_iter().filter(Folder::is_claimed);
+        let mut live: Vec<TaskId> = claimed.filter_map(|folder| folder.name()).collect();
+        live.sort();
+        Ok(live)
+    }
+
+    /// Removes finished tasks that are too old, and the oldest beyond a size. Also what was never started.
+    fn prune(&self, age: Duration, size: u64) {
+        let mut finished = vec![];
+        for folder in self.folders().unwrap_or_default().into_iter().filter(|folder| !folder.is_claimed()) {
+            let modified = fs::metadata(folder.path()).and_then(|metadata| metadata.modified());
+            let old = modified.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
+            finished.push((old, folder.size(), folder));
+        }
+        finished.sort_by_key(|(old, ..)| *old);
+        let mut total: u64 = 0;
+        for (old, bytes, folder) in finished {
+            total = total.saturating_add(bytes);
+            // Under the lock that starting takes: what has no record now will never have one.
+            let never_started = matches!(folder.record(), Ok(None));
+            if old > age || total > size || never_started {
+                let _ = fs::remove_dir_all(folder.path());
+            }
+        }
+    }
+}
+
+const KIND: &str = "tasks";
+
+/// None where none has started.
+fn look(folder: &Folder, snapshot: &Snapshot) -> Result<Option<Task>, TaskError> {
+    // In this order: a supervisor writes the result before it lets go.
+    let claimed = folder.is_claimed();
+    let ending = folder.ending()?;
+    let Some(record) = folder.record()? else { return Ok(None) };
+    let layout = ending.as_ref().map(|ending| ending.layout);
+    let length = reading::length(folder, &record, layout).unwrap_or(0);
+    let last_line = last_line(folder, &record, layout, length);
+    let ended = ending.as_ref().map(|ending| time(ending.ended));
+    let state = match ending {
+        Some(Ending { outcome, .. }) => TaskState::Ended(Box::new(outcome)),
+        None if claimed => TaskState::Running(snapshot.beneath(record.supervisor)),
+        None if record.boot != boot() => {
+            TaskState::Lost { reason: "the machine was restarted", survivors: vec![] }
+        }
+        None => {
+            TaskState::Lost { reason: "its supervisor was killed", survivors: snapshot.of_task(&record.id) }
+        }
+    };
+    Ok(Some(Task {
+        id: record.id,
+        command: record.command,
+        display: record.display,
+        description: record.description,
+        cwd: record.cwd.into(),
+        started: time(record.started),
+        ended,
+        pid: record.pid,
+        output_file: folder.output(),
+        output_bytes: length,
+        last_line,
+        state,
+    }))
+}
+
+/// Signals whose default is to end, and that programs are used to being ended by.
+fn usually_ends(signal: Signal) -> bool {
+    ["SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT"].contains(&signal.to_string().as_str())
+}
+
+fn time(milliseconds: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(milliseconds)
+}
+
+/// The last line that is not blank, and not too long.
+fn last_line(folder: &Folder, record: &Record, layout: Option<log::Layout>, length: u64) -> String {
+    const NEAR: u64 = 4096;
+    const LONGEST: usize = 200;
+    let chunk = reading::read(folder, record, layout, length.saturating_sub(NEAR), 4096);
+    let bytes = chunk.map(|chunk| chunk.bytes).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line.chars().take(LONGEST).collect()
+}

@@ -1,0 +1,184 @@
+//! Reading a task's output by offsets, while it grows and afterwards.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use super::folder::{Folder, Record};
+use super::log::{Layout, pieces};
+
+/// A part of what a task printed.
+///
+/// Offsets count the bytes that the task has printed. The caller holds on to `next`, and gets what came since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// How many bytes from the offset asked for are gone: only the beginning and the end of long output are kept.
+    pub dropped: u64,
+    /// The offset of the first byte.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The offset to ask for next.
+    pub next: u64,
+}
+
+/// A stretch of the output and where it is.
+struct Stretch {
+    start: u64,
+    length: u64,
+    file: PathBuf,
+    at: u64,
+}
+
+/// At most so many bytes from this offset on.
+pub(super) fn read(
+    folder: &Folder,
+    record: &Record,
+    layout: Option<Layout>,
+    since: u64,
+    most: usize,
+) -> io::Result<Chunk> {
+    /// A piece may go while it is looked at.
+    const TRIES: usize = 20;
+    let mut result = attempt(folder, record, layout, since, most);
+    for _ in 1..TRIES {
+        match result {
+            Err(ref error) if error.kind() == io::ErrorKind::NotFound => {
+                result = attempt(folder, record, layout, since, most);
+            }
+            _ => break,
+        }
+    }
+    result
+}
+
+fn attempt(
+    folder: &Folder,
+    record: &Record,
+    layout: Option<Layout>,
+    since: u64,
+    most: usize,
+) -> io::Result<Chunk> {
+    let stretches = stretches(folder, record, layout)?;
+    let end = end_of(&stretches, layout);
+    let Some(stretch) = stretches.iter().find(|stretch| stretch.start + stretch.length > since) else {
+        // Nothing newer; or what was newer could not be kept.
+        let offset = since.min(end);
+        let dropped = layout.map_or(0, |layout| layout.total.saturating_sub(since.max(end)));
+        return Ok(Chunk { dropped, offset, bytes: vec![], next: since.max(end).max(offset) + dropped });
+    };
+    let offset = since.max(stretch.start);
+    let left = usize::try_from(stretch.start + stretch.length - offset).unwrap_or(usize::MAX);
+    let mut bytes = vec![0; left.min(most)];
+    let count = read_at(&File::open(&stretch.file)?, &mut bytes, stretch.at + (offset - stretch.start))?;
+    bytes.truncate(count);
+    Ok(Chunk { dropped: offset - since, offset, next: offset + count as u64, bytes })
+}
+
+/// How far the output goes.
+pub(super) fn length(folder: &Folder, record: &Record, layout: Option<Layout>) -> io::Result<u64> {
+    Ok(end_of(&stretches(folder, record, layout)?, layout))
+}
+
+fn end_of(stretches: &[Stretch], layout: Option<Layout>) -> u64 {
+    let kept = stretches.last().map_or(0, |stretch| stretch.start + stretch.length);
+    layout.filter(|layout| layout.tail > 0).map_or(kept, |layout| layout.total)
+}
+
+fn stretches(folder: &Folder, record: &Record, layout: Option<Layout>) -> io::Result<Vec<Stretch>> {
+    let file = folder.output();
+    if let Some(Layout { total, head, marker, tail }) = layout.filter(|layout| layout.tail > 0) {
+        let first = Stretch { start: 0, length: head, file: file.clone(), at: 0 };
+        let second = Stretch { start: total - tail, length: tail, file, at: head + marker };
+        return Ok(vec![first, second]);
+    }
+    // After the end a line of ours follows; while it runs nothing does.
+    let most = layout.map_or(record.head, |layout| layout.head);
+    let written = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut stretches = vec![Stretch { start: 0, length: written.min(most), file, at: 0 }];
+    for (start, file) in pieces(&folder.output())? {
+        let length = file.metadata()?.len();
+        stretches.push(Stretch { start, length, file, at: 0 });
+    }
+    Ok(stretches)
+}
+
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.read_at(&mut bytes[done..], at + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::{Log, Sizes};
+    use super::*;
+
+    fn everything(folder: &Folder, record: &Record, layout: Option<Layout>) -> (Vec<(u64, u64)>, Vec<u8>) {
+        let (mut since, mut gaps, mut all) = (0, vec![], vec![]);
+        loop {
+            let chunk = read(folder, record, layout, since, 7).unwrap();
+            if chunk.dropped > 0 {
+                gaps.push((since, chunk.dropped));
+            }
+            all.extend_from_slice(&chunk.bytes);
+            if chunk.bytes.is_empty() {
+                assert_eq!(chunk.next, since + chunk.dropped);
+                return (gaps, all);
+            }
+            since = chunk.next;
+        }
+    }
+
+    #[test]
+    fn offsets_mean_the_same_before_and_after_the_end() {
+        let data: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        for total in [0, 1, 99, 100, 101, 150, 199, 200, 201, 250, 777, 1000] {
+            let temp = tempfile::tempdir().unwrap();
+            let (id, folder) = Folder::create(temp.path()).unwrap();
+            let record = Record {
+                version: 1,
+                id,
+                command: String::new(),
+                display: String::new(),
+                description: None,
+                cwd: String::new(),
+                started: 0,
+                boot: String::new(),
+                pid: 0,
+                supervisor: 0,
+                timeout_ms: None,
+                head: 100,
+            };
+            let mut log = Log::create(folder.output(), Sizes { head: 100, piece: 50 }).unwrap();
+            for chunk in data[..total].chunks(33) {
+                log.write(chunk);
+            }
+            let (gaps, running) = everything(&folder, &record, None);
+            let (layout, problem) = log.finish("\n[ended]\n");
+            assert!(problem.is_none());
+            let (_, between) = everything(&folder, &record, Some(layout));
+            log.clean();
+            let (gaps_after, after) = everything(&folder, &record, Some(layout));
+            assert_eq!((&gaps, &running), (&gaps_after, &after), "{total}");
+            assert_eq!(between, after);
+            let dropped: u64 = gaps.iter().map(|(_, count)| count).sum();
+            assert_eq!(dropped + after.len() as u64, total as u64, "kept and dropped is all");
+            let dropped = usize::try_from(dropped).unwrap();
+            let expected = [&data[..total.min(100)], &data[(total.min(100) + dropped)..total]].concat();
+            assert_eq!(after, expected, "{total}");
+            assert!(total < 200 || after.len() >= 150, "{total}: {}", after.len());
+            assert_eq!(length(&folder, &record, Some(layout)).unwrap(), total as u64);
+            let file = std::fs::read(folder.output()).unwrap();
+            assert!(file.ends_with(b"\n[ended]\n"));
+        }
+    }
+}

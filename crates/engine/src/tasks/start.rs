@@ -1,0 +1,110 @@
+//! Starting a task: a supervisor of its own, told what to run.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::folder::{Folder, private};
+use super::log::Sizes;
+use super::order::{Answer, Assignment};
+use super::{TaskError, Tasks};
+use crate::context::Caller;
+use crate::engine::Settings;
+use crate::{Outcome, Request, Status};
+
+/// The first argument of a supervisor. Nobody types it.
+pub(super) const ARGUMENT: &str = "__supervise";
+
+/// Whether this program can be its own supervisor: it looks for that argument.
+pub(super) static CAN_SUPERVISE: AtomicBool = AtomicBool::new(false);
+
+/// Starts a task, and returns when it runs, or when it is known that it does not.
+pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Result<Outcome, TaskError> {
+    let program = supervisor(settings)?;
+    let tasks = Tasks::of(settings);
+    let folder = tasks.make_directory()?;
+    // One at a time: the limit would mean nothing, and pruning could take a folder that is just being made.
+    let _turn = take_turn(&folder)?;
+    tasks.prune(settings.tasks.keep_for, settings.tasks.keep_size);
+    let live = tasks.live()?;
+    if live.len() >= settings.tasks.most {
+        return Err(TaskError::TooMany { most: settings.tasks.most, live });
+    }
+    let failed = |source| TaskError::State { path: folder.clone(), source };
+    let (id, place) = Folder::create(&folder).map_err(failed)?;
+    let assignment = Assignment {
+        id,
+        folder: place.path().as_os_str().to_owned(),
+        sizes: Sizes::of(settings.tasks.output_size),
+        settings: settings.clone(),
+        caller,
+        request,
+    };
+    let begun = assign(&program, &assignment);
+    let is_running = matches!(&begun, Ok(outcome) if outcome.status == Status::Running || has_record(&place));
+    if !is_running {
+        let _ = fs::remove_dir_all(place.path());
+    }
+    begun
+}
+
+fn has_record(place: &Folder) -> bool {
+    matches!(place.record(), Ok(Some(_)))
+}
+
+fn supervisor(settings: &Settings) -> Result<PathBuf, TaskError> {
+    if let Some(program) = &settings.supervisor {
+        return Ok(program.clone());
+    }
+    if !CAN_SUPERVISE.load(Ordering::Relaxed) {
+        return Err(TaskError::NoSupervisor);
+    }
+    // The very program that runs, also when its file has been replaced.
+    let this = Path::new("/proc/self/exe");
+    if this.exists() {
+        return Ok(this.to_owned());
+    }
+    std::env::current_exe().map_err(|source| TaskError::Supervisor { program: "this program".into(), source })
+}
+
+fn take_turn(folder: &Path) -> Result<File, TaskError> {
+    let path = folder.join("lock");
+    let taken = private().create(true).truncate(false).open(&path).and_then(|file| {
+        rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
+        Ok(file)
+    });
+    taken.map_err(|source| TaskError::State { path, source })
+}
+
+fn assign(program: &Path, assignment: &Assignment) -> Result<Outcome, TaskError> {
+    let failed = |source| TaskError::Supervisor { program: program.display().to_string(), source };
+    let text = serde_json::to_vec(assignment).map_err(|error| failed(error.into()))?;
+    let mut first = Command::new(program)
+        .arg(ARGUMENT)
+        // It has no use for the caller's secrets, and they would be there for as long as it lives.
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let told = first.stdin.take().map_or(Ok(()), |mut input| input.write_all(&text));
+    let mut answer = vec![];
+    let heard = first.stdout.take().map_or(Ok(0), |mut output| output.read_to_end(&mut answer));
+    // The first process leaves another behind and ends at once.
+    first.wait().map_err(failed)?;
+    told.and(heard.map(drop)).map_err(failed)?;
+    match serde_json::from_slice(&answer) {
+        Ok(Answer::Begun(outcome)) => Ok(*outcome),
+        Ok(Answer::Failed { message, causes }) => Err(TaskError::Start { message, causes }),
+        Err(_) => Err(failed(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it did not answer as a supervisor of this version does",
+        ))),
+    }
+}

@@ -1,0 +1,217 @@
+//! A task's own process: it runs one command, writes down what happens, and ends.
+
+use std::error::Error as _;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{Mode, OFlags};
+use tokio_util::sync::CancellationToken;
+
+use super::control::{Order, Orders};
+use super::folder::{Claim, Ending, Folder, Record, Reserved, VERSION};
+use super::log::Log;
+use super::order::{Answer, Assignment};
+use super::processes::{VARIABLE, boot};
+use super::start::{ARGUMENT, CAN_SUPERVISE};
+use crate::engine::{Adopting, Begun};
+use crate::{Engine, Error, Outcome, Status, ToolContext};
+
+/// Makes this program able to start background tasks: each is watched by a process of its own, which is this program
+/// again. Call it first of all in `main`, before there is a second thread.
+///
+/// Returns none in the ordinary case. In a supervisor it does all the work, and returns the exit code.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     if let Some(code) = bashtion::supervise_if_asked() {
+///         return code;
+///     }
+///     // … the program itself
+///     ExitCode::SUCCESS
+/// }
+/// ```
+#[must_use]
+pub fn supervise_if_asked() -> Option<ExitCode> {
+    CAN_SUPERVISE.store(true, Ordering::Relaxed);
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_none_or(|first| first != ARGUMENT) || arguments.next().is_some() {
+        return None;
+    }
+    if bashtion_sandbox::detach().is_err() {
+        return Some(ExitCode::FAILURE);
+    }
+    let result = supervise();
+    Some(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn supervise() -> io::Result<()> {
+    let mut text = vec![];
+    io::stdin().lock().read_to_end(&mut text)?;
+    let assignment: Assignment = serde_json::from_slice(&text)?;
+    drop(text);
+    let folder = Folder::at(PathBuf::from(&assignment.folder));
+    let claim = folder.claim()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(Supervisor { folder, claim }.run(assignment));
+    runtime.shutdown_background();
+    crate::wait_for_stopping();
+    done
+}
+
+struct Supervisor {
+    folder: Folder,
+    /// Dropped last: whoever sees it go finds the result.
+    claim: Claim,
+}
+
+impl Supervisor {
+    async fn run(self, assignment: Assignment) -> io::Result<()> {
+        let Assignment { id, sizes, settings, caller, request, .. } = assignment;
+        let grace = settings.limits.grace;
+        let engine = Engine::from_settings(settings, Adopting::Orphans);
+        let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
+        let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
+        let request = request.env(VARIABLE, id.as_str());
+        let prepared = Log::create(self.folder.output(), sizes).and_then(|log| {
+            Ok((log, Reserved::in_folder(&self.folder)?, Orders::listen(&self.folder.control())?))
+        });
+        let (log, reserved, orders) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let message = format!("cannot write to {}", self.folder.path().display());
+                return answer(&Answer::Failed { message, causes: vec![error.to_string()] });
+            }
+        };
+        let running = match engine.begin(request, &context, Some(log)) {
+            Ok(Begun::Running(running)) => running,
+            Ok(Begun::NotRun(outcome)) => return answer(&Answer::Begun(outcome)),
+            Err(error) => return answer(&failure(&error)),
+        };
+        let outcome = running.so_far(Some(id.clone()));
+        let record = Record {
+            version: VERSION,
+            id: id.clone(),
+            command: outcome.command.clone(),
+            display: outcome.display.clone(),
+            description: outcome.description.clone(),
+            cwd: outcome.cwd.to_string_lossy().into_owned(),
+            started: milliseconds_since_1970(),
+            boot: boot(),
+            pid: outcome.pid.unwrap_or(0),
+            supervisor: rustix::process::getpid().as_raw_nonzero().get(),
+            timeout_ms: running.timeout().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            head: sizes.head,
+        };
+        if let Err(error) = self.folder.write_record(&record) {
+            // Nobody would know of it: better not to run it. Dropping it ends it.
+            let message = format!("cannot write to {}", self.folder.path().display());
+            return answer(&Answer::Failed { message, causes: vec![error.to_string()] });
+        }
+        answer(&Answer::Begun(Box::new(outcome)))?;
+        let signals = context.clone();
+        tokio::spawn(obey(orders, signals, cancel, kill, grace));
+        let (outcome, log) = match engine.finish(*running, &context).await {
+            Ok((outcome, Some(log))) => (outcome, log),
+            Ok((_, None)) => return Err(io::Error::other("a task has a log")),
+            Err(error) => return Err(io::Error::other(error)),
+        };
+        self.conclude(outcome, log, reserved, &record)
+    }
+
+    /// First the file, then the result that describes it, then what is no longer needed.
+    fn conclude(
+        self,
+        mut outcome: Outcome,
+        mut log: Log,
+        reserved: Reserved,
+        record: &Record,
+    ) -> io::Result<()> {
+        let (layout, problem) = log.finish(&last_line(&outcome, record, log.ends_with_newline()));
+        outcome.task_id = Some(record.id.clone());
+        outcome.output_file = Some(log.path().to_owned());
+        outcome.output_file_bytes = Some(layout.head + layout.tail);
+        if let Some(problem) = problem {
+            outcome.notes.push(format!("the output file is not complete: {problem}"));
+        }
+        reserved.write(Ending { version: VERSION, ended: milliseconds_since_1970(), layout, outcome })?;
+        if layout.tail > 0 {
+            log.clean();
+        }
+        drop(self.claim);
+        Ok(())
+    }
+}
+
+/// What is appended to the output when a task has ended.
+fn last_line(outcome: &Outcome, record: &Record, ends_with_newline: bool) -> String {
+    let how = match outcome.status {
+        Status::Exited(code) => format!("exited with code {code}"),
+        Status::Signaled(signal) => format!("was ended by {signal}"),
+        Status::TimedOut { .. } => "ran out of time and was ended".to_owned(),
+        Status::Cancelled | Status::Refused | Status::NeedsApproval | Status::Running => {
+            "was stopped".to_owned()
+        }
+    };
+    let seconds = outcome.duration.as_secs_f64();
+    let line_end = if ends_with_newline { "" } else { "\n" };
+    format!("{line_end}[{} {how} after {seconds:.3} s]\n", record.id)
+}
+
+/// The caller waits for one answer; from then on there is nobody to speak to.
+fn answer(answer: &Answer) -> io::Result<()> {
+    let text = serde_json::to_vec(answer)?;
+    io::stdout().lock().write_all(&text)?;
+    io::stdout().lock().flush()?;
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(null.as_fd())?;
+    rustix::stdio::dup2_stdout(null.as_fd())?;
+    Ok(())
+}
+
+fn failure(error: &Error) -> Answer {
+    let mut causes = vec![];
+    let mut next = error.source();
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    Answer::Failed { message: error.to_string(), causes }
+}
+
+async fn obey(
+    mut orders: Orders,
+    context: ToolContext,
+    cancel: CancellationToken,
+    kill: CancellationToken,
+    grace: Duration,
+) {
+    while let Ok(order) = orders.next().await {
+        match order {
+            Order::Stop => cancel.cancel(),
+            Order::Kill => {
+                cancel.cancel();
+                kill.cancel();
+            }
+            Order::Signal(signal) => context.send_signal(signal),
+            Order::End(signal) => {
+                context.send_signal(signal);
+                let cancel = cancel.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(grace).await;
+                    cancel.cancel();
+                });
+            }
+        }
+    }
+}
+
+fn milliseconds_since_1970() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
