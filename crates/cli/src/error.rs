@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use bashtion::{AdmitError, LaunchError, PlanError, SpawnError, TaskError};
+use bashtion::{AdmitError, LaunchError, PlanError, SessionError, SpawnError, TaskError};
 
 use crate::exit_code::{BASHTION_FAILED, FAILURE};
 
@@ -107,6 +107,12 @@ fn hint(error: &bashtion::Error) -> Option<String> {
             "name an existing directory that you may enter with --cwd"
         }
         bashtion::Error::Admit(AdmitError::MaxOutput { .. }) => "take the whole from the output file instead",
+        bashtion::Error::Session(SessionError::Gone { .. }) => {
+            "go elsewhere with --cwd DIR, or begin the session anew with --reset"
+        }
+        bashtion::Error::Session(SessionError::State { .. }) => {
+            "begin the session anew with --reset, or name a directory of your own with BASHTION_STATE_DIR"
+        }
         bashtion::Error::Plan(PlanError::NoBash { .. }) => "install bash, or add its directory to PATH",
         bashtion::Error::Plan(PlanError::Script { .. }) => {
             "name a directory of your own with BASHTION_STATE_DIR"

@@ -23,6 +23,8 @@ pub(crate) struct Job {
     pub(crate) description: Option<String>,
     pub(crate) cwd: PathBuf,
     pub(crate) cwd_fd: OwnedFd,
+    /// What the command belongs to: its working directory, unless its session has gone elsewhere.
+    pub(crate) workspace: PathBuf,
     /// Directories that belong to the task, beside the working directory.
     pub(crate) roots: Vec<PathBuf>,
     /// The caller's own, whatever the command is told.
@@ -146,6 +148,7 @@ impl Job {
             search_path: context.var("PATH").map(OsStr::to_owned),
             command: request.command,
             description: request.description,
+            workspace: if request.moved { context.working_dir().to_owned() } else { cwd.clone() },
             cwd,
             cwd_fd,
             roots: context.own_directories(),

@@ -10,14 +10,18 @@ use crate::denials::End;
 use crate::event::EndTeller;
 use crate::launch::Running;
 use crate::output::Output;
+use crate::session::{Answers, Session};
 use crate::supervise::{Ended, Stopped, report};
 use crate::tasks::{Log, TaskId};
 use crate::{Outcome, Status, ToolContext, Verdict};
 
 pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
     let denials = denials(&ended);
+    let mut notes = notes(&ended);
     let Ended {
         facts,
+        answers,
+        session,
         pid,
         stopped,
         exit,
@@ -38,14 +42,21 @@ pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
         (None, Some(Exit::Code(code))) => Status::Exited(code),
         (None, Some(Exit::Signal(signal))) => Status::Signaled(signal),
     };
+    let session = session.map(|session| {
+        let name = session.name().to_owned();
+        if captured.log.is_none() {
+            notes.extend(left(session, &answers));
+        }
+        name
+    });
     let outcome = Outcome {
         status,
         command: facts.command,
         display: facts.display,
         description: facts.description,
         cwd: facts.cwd,
-        cwd_after: None,
-        session: None,
+        cwd_after: answers.cwd,
+        session,
         exit,
         duration,
         output: captured.output,
@@ -56,14 +67,52 @@ pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
         verdict: facts.verdict,
         sandbox: report,
         denials,
-        notes: vec![],
-        pipe_status: None,
+        notes,
+        pipe_status: answers.pipeline,
         usage,
         tracking: Some(tracking),
         killed,
         leftovers,
     };
     (outcome, captured.log)
+}
+
+/// What its reader may miss.
+fn notes(ended: &Ended) -> Vec<String> {
+    /// What a stage gets whose reader has seen enough: `yes | head`.
+    const BROKEN_PIPE: i32 = 128 + 13;
+    let mut notes = vec![];
+    let stages = &ended.facts.stages;
+    if ended.exit == Some(Exit::Code(0))
+        && let Some(codes) = ended.answers.pipeline.as_ref().filter(|codes| codes.len() == stages.len())
+    {
+        let failed = codes.iter().zip(stages).enumerate();
+        for (index, (code, stage)) in failed.filter(|(_, (code, _))| ![0, BROKEN_PIPE].contains(code)) {
+            let shown: String = stage.chars().take(80).collect();
+            notes.push(format!(
+                "stage {} of {} of the last pipeline, `{shown}`, failed with exit code {code}; the whole says 0, because \
+                 a pipeline has the exit code of its last stage",
+                index + 1,
+                codes.len()
+            ));
+        }
+    }
+    notes
+}
+
+/// Brings the session up to date; why not, if it is not.
+fn left(session: Session, answers: &Answers) -> Option<String> {
+    if answers.cwd.is_none() || answers.changes.is_none() {
+        return Some(format!(
+            "the session {} stays as it was: the shell did not come to its own end (exec, a signal, or a trap for DEBUG)",
+            session.name()
+        ));
+    }
+    let name = session.name().to_owned();
+    session.leave(answers).err().map(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        format!("the session {name} stays as it was: {error}{cause}")
+    })
 }
 
 impl Running {
@@ -78,7 +127,7 @@ impl Running {
             description: facts.description.clone(),
             cwd: facts.cwd.clone(),
             cwd_after: None,
-            session: None,
+            session: self.session.as_ref().map(|session| session.name().to_owned()),
             exit: None,
             duration: self.started.elapsed(),
             output: Output::empty(self.capture.streams()),

@@ -98,7 +98,9 @@ impl Confining {
             Mode::Workspace | Mode::ReadOnly => places.existing(home, job.search_path.as_ref(), settings),
         };
         if settings.mode == Mode::Workspace {
-            for root in [&job.cwd].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok()) {
+            for root in
+                [&job.workspace].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok())
+            {
                 match too_wide(&root, home, &settings.kept) {
                     None => workspaces.push(root),
                     Some(why) => notes.push(format!(

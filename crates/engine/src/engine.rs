@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::admit::{AdmitError, Job};
 use crate::conclude::{conclude, not_run};
-use crate::denials::Wishes;
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
 use crate::launch::{LaunchError, Running, launch};
 use crate::places::Places;
-use crate::plan::{Plan, PlanError};
+use crate::plan::{Means, Plan, PlanError};
+use crate::session::{SessionError, Sessions};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
 use crate::tasks::{self, Log, TaskError, TaskLimits, Tasks};
@@ -78,6 +78,9 @@ pub enum Error {
     /// The kernel did not start it.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// Its session cannot be used.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// It could not become a background task.
     #[error(transparent)]
     Task(#[from] TaskError),
@@ -140,6 +143,7 @@ impl Engine {
         log: Option<Log>,
     ) -> Result<Begun, Error> {
         let settings = &self.settings;
+        let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
         let job = Job::admit(request, context, &settings.limits)?; // cwd open, limits clamped, inputs valid
         let world = world(&job);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
@@ -150,8 +154,8 @@ impl Engine {
             Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused)),
             Settled::Undecided(verdict) => return Ok(not_run(job, verdict, Status::NeedsApproval)),
         };
-        let wishes = Wishes::of(&analysis);
-        let plan = Plan::new(job, permit, settings, wishes, &self.sandbox, &self.places, log)?; // exact argv, environment, confinement, deadlines
+        let means = Means { settings, sandbox: &self.sandbox, places: &self.places };
+        let plan = Plan::new(job, permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         context.notify(|| Event::started(&running, context));
         Ok(Begun::Running(Box::new(running)))

@@ -51,6 +51,7 @@ pub(crate) fn build(request: &Request, context: &ToolContext) -> Vec<(OsString, 
         }
         BaseEnv::Empty => {}
     }
+    env.retain(|name, _| !request.unset.contains(name));
     env.extend(request.env.iter().cloned());
     env.into_iter().collect()
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Child, ConfineError, Confinement, Sandbox, SpawnError, Spec};
+use bashtion_sandbox::{Child, ConfineError, Confinement, Sandbox, SpawnError, Spec, Temporary};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::Interest;
@@ -15,6 +15,7 @@ use crate::Streams;
 use crate::output::Capture;
 use crate::pipes::Pipes;
 use crate::plan::{Facts, Plan, Supervision};
+use crate::session::{Epilogue, Session};
 use crate::stop;
 
 /// A shell that runs, and all that watching it needs.
@@ -29,6 +30,8 @@ pub(crate) struct Running {
     pub(crate) capture: Capture,
     pub(crate) supervision: Supervision,
     pub(crate) started: Instant,
+    pub(crate) epilogue: Option<Epilogue>,
+    pub(crate) session: Option<Session>,
 }
 
 /// The shell itself. Dropping it before it was reaped ends its whole tree in the background.
@@ -91,7 +94,7 @@ pub enum LaunchError {
 }
 
 pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
-    let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision } = plan;
+    let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
     let (mut confinement, mut notes, mut confined, mut temporary) = (None, vec![], None, None);
     if let Some(confining) = confining {
         let made =
@@ -107,6 +110,11 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
         }
         (confinement, notes, confined) = (Some(confining.confinement), confining.notes, Some(made));
     }
+    let epilogue = plan.questions.map(|questions| {
+        let temporary = temporary.as_ref().map(Temporary::path);
+        Epilogue::prepare(questions, temporary, &plan.temporary, &mut env)
+    });
+    let epilogue = epilogue.transpose().map_err(|source| LaunchError::Temporary { source })?;
 
     let (read, stdout) = io::pipe().map_err(pipe_failed)?;
     // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
@@ -136,7 +144,8 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     child.keep(temporary);
     tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
     let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
-    Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started })
+    let session = plan.session;
+    Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started, epilogue, session })
 }
 
 fn set(env: &mut Vec<(OsString, OsString)>, name: &str, value: &Path) {

@@ -42,6 +42,7 @@ mod plan;
 mod quote;
 mod raw;
 mod request;
+mod session;
 mod settle;
 mod stop;
 mod supervise;
@@ -69,6 +70,7 @@ pub use output::{Decoder, Output, Text};
 pub use plan::PlanError;
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
+pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{
     Chunk, InvalidTaskId, Kill, Live, Task, TaskError, TaskId, TaskLimits, TaskList, TaskState, Tasks,

@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use rustix::fs::{Access, access};
 
@@ -17,6 +17,8 @@ use crate::denials::Wishes;
 use crate::engine::Settings;
 use crate::output::{Capture, Sink, StateDir};
 use crate::places::Places;
+use crate::quote::quote_path;
+use crate::session::{Questions, Session};
 use crate::settle::Permit;
 use crate::tasks::Log;
 use crate::{Leftovers, Limits, Streams, Verdict};
@@ -33,6 +35,18 @@ pub(crate) struct Plan {
     pub(crate) streams: Streams,
     pub(crate) capture: Capture,
     pub(crate) supervision: Supervision,
+    /// What the shell is to say at its end, and where it can.
+    pub(crate) questions: Option<Questions>,
+    pub(crate) temporary: PathBuf,
+    pub(crate) session: Option<Session>,
+}
+
+/// What an engine has for every command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) sandbox: &'a Sandbox,
+    pub(crate) places: &'a Places,
 }
 
 /// What the result repeats of the request.
@@ -46,6 +60,8 @@ pub(crate) struct Facts {
     pub(crate) home: Option<PathBuf>,
     pub(crate) verdict: Verdict,
     pub(crate) wishes: Wishes,
+    /// The stages of the pipeline with which it ends, as they are written.
+    pub(crate) stages: Vec<String>,
 }
 
 /// How the running command is watched.
@@ -82,12 +98,20 @@ impl Plan {
     pub(crate) fn new(
         job: Job,
         permit: Permit,
-        settings: &Settings,
-        wishes: Wishes,
-        sandbox: &Sandbox,
-        places: &Places,
+        analysis: &Analysis,
+        session: Option<Session>,
         log: Option<Log>,
+        means: Means<'_>,
     ) -> Result<Self, PlanError> {
+        let Means { settings, sandbox, places } = means;
+        let stages: Vec<String> = analysis
+            .last_pipeline
+            .iter()
+            .filter_map(|span| job.command.get(span.start..span.end).map(|stage| stage.trim().to_owned()))
+            .collect();
+        // A background task changes nothing about its session.
+        let state = session.is_some() && log.is_none();
+        let questions = Questions::about(&job.command, state, !stages.is_empty());
         let state = StateDir::new(settings.state_dir.clone());
         let program = match &settings.shell {
             Some(path) => path.clone(),
@@ -118,8 +142,12 @@ impl Plan {
                 cwd: job.cwd,
                 home: job.home,
                 verdict: permit.into_verdict(),
-                wishes,
+                wishes: Wishes::of(analysis),
+                stages,
             },
+            questions,
+            temporary: job.temporary,
+            session,
             supervision: Supervision { timeout: job.timeout, leftovers: job.leftovers, limits, script },
         })
     }
@@ -136,12 +164,6 @@ fn find_bash(path: Option<&OsString>) -> Result<PathBuf, PlanError> {
         let searched: Vec<_> = folders.iter().map(|dir| dir.display().to_string()).collect();
         PlanError::NoBash { searched: searched.join(", ") }
     })
-}
-
-/// As [`crate::escape_arg`], for paths that need not be UTF-8.
-fn quote(path: &OsStr) -> OsString {
-    let quoted = path.as_bytes().split(|byte| *byte == b'\'').collect::<Vec<_>>().join(br"'\''".as_slice());
-    OsString::from_vec([b"'", quoted.as_slice(), b"'"].concat())
 }
 
 /// A command longer than the kernel takes as one argument, in a private file that is removed afterwards.
@@ -171,7 +193,7 @@ impl Script {
     ///
     /// Without the test, a file that cannot be read would be an empty command, and that succeeds.
     fn invocation(&self) -> OsString {
-        let file = quote(self.path.as_os_str());
+        let file = quote_path(self.path.as_os_str());
         let parts: [&OsStr; 5] =
             ["[ -r ".as_ref(), &file, " ] || exit 125; eval -- \"$(<".as_ref(), &file, ")\"".as_ref()];
         parts.into_iter().collect()

@@ -1,5 +1,8 @@
 //! Putting untrusted words into a command.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
 /// Quotes a word so that bash takes it as it is.
 ///
 /// ```
@@ -11,6 +14,12 @@
 #[must_use]
 pub fn escape_arg(arg: &str) -> String {
     format!("'{}'", arg.replace('\'', r"'\''"))
+}
+
+/// As [`crate::escape_arg`], for paths that need not be UTF-8.
+pub(crate) fn quote_path(path: &OsStr) -> OsString {
+    let quoted = path.as_bytes().split(|byte| *byte == b'\'').collect::<Vec<_>>().join(br"'\''".as_slice());
+    OsString::from_vec([b"'", quoted.as_slice(), b"'"].concat())
 }
 
 /// A command with its arguments quoted.

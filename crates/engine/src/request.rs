@@ -36,6 +36,12 @@ pub struct Request {
     pub(crate) leftovers: Leftovers,
     pub(crate) keep_file: KeepFile,
     pub(crate) sandbox: Option<SandboxSettings>,
+    pub(crate) session: Option<String>,
+    pub(crate) resets_session: bool,
+    /// Variables that the session has taken away.
+    pub(crate) unset: Vec<OsString>,
+    /// Whether the working directory is where the session went by itself.
+    pub(crate) moved: bool,
 }
 
 /// How patient to be when no timeout is given.
@@ -141,6 +147,10 @@ impl Request {
             leftovers: Leftovers::default(),
             keep_file: KeepFile::default(),
             sandbox: None,
+            session: None,
+            resets_session: false,
+            unset: vec![],
+            moved: false,
         }
     }
 
@@ -228,6 +238,22 @@ impl Request {
     #[must_use]
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.sandbox = Some(settings);
+        self
+    }
+
+    /// Goes on where the last command of this session left off: its working directory and exported variables.
+    ///
+    /// In the background it begins there, and changes nothing about it.
+    #[must_use]
+    pub fn session(mut self, name: impl Into<String>) -> Self {
+        self.session = Some(name.into());
+        self
+    }
+
+    /// Begins the session anew.
+    #[must_use]
+    pub fn reset_session(mut self) -> Self {
+        self.resets_session = true;
         self
     }
 

@@ -10,6 +10,7 @@ use tokio::time::sleep_until;
 use crate::launch::Running;
 use crate::output::Captured;
 use crate::plan::Facts;
+use crate::session::{Answers, Epilogue, Session};
 use crate::stop::Stop;
 use crate::{Event, EventSender, Fate, Leftover, Leftovers, Stream, ToolContext};
 
@@ -34,6 +35,8 @@ pub(crate) struct Ended {
     pub(crate) tracking: &'static str,
     pub(crate) killed: usize,
     pub(crate) leftovers: Vec<Leftover>,
+    pub(crate) answers: Answers,
+    pub(crate) session: Option<Session>,
 }
 
 /// Why a command did not end by itself.
@@ -315,13 +318,20 @@ impl Watch {
     }
 
     fn finish(self) -> io::Result<Ended> {
-        let Running { facts, confinement, notes, mut shell, capture, started, .. } = self.running;
+        let Running { facts, confinement, notes, mut shell, capture, started, epilogue, session, .. } =
+            self.running;
         let (exit, usage) = match self.shell_ended {
             Some(_) => shell.child_mut().wait().map(|(exit, usage)| (Some(exit), usage))?,
             None => (None, Usage::default()),
         };
         let duration = self.shell_ended.unwrap_or_else(Instant::now) - started;
         Ok(Ended {
+            // While its temporary directory is still there. A shell that was ended in the middle says it too.
+            answers: match (self.stopped, exit) {
+                (None, Some(Exit::Code(_))) => epilogue.as_ref().map(Epilogue::answers).unwrap_or_default(),
+                _ => Answers::default(),
+            },
+            session,
             facts,
             pid: shell.child().pid(),
             stopped: self.stopped,

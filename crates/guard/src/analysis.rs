@@ -16,6 +16,9 @@ pub struct Analysis {
     pub commands: Vec<Found>,
     /// The parts that cannot be understood.
     pub opaque: Vec<Opaque>,
+    /// Where the stages of the pipeline stand with which it ends; none if it ends otherwise.
+    #[serde(skip)]
+    pub last_pipeline: Vec<Span>,
     /// Dangers of the script as a whole.
     #[serde(skip)]
     pub(crate) shapes: Vec<Shape>,

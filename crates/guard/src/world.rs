@@ -26,6 +26,13 @@ impl World {
         Self { workspaces: vec![cwd.clone()], cwd, home: normalise(&home.into()), variables: BTreeMap::new() }
     }
 
+    /// The directory that counts as the workspace, instead of the working directory: a session has gone elsewhere.
+    #[must_use]
+    pub fn moved_from(mut self, root: impl AsRef<str>) -> Self {
+        self.workspaces = vec![normalise(root.as_ref())];
+        self
+    }
+
     /// Directories that count as the workspace, beside the working directory.
     #[must_use]
     pub fn workspace(mut self, root: impl AsRef<str>) -> Self {

@@ -28,7 +28,8 @@ use settings::{Patience, Settings, parse_env, parse_timeout};
 #[command(after_long_help = EXAMPLES_AND_EXIT_CODES)]
 pub(crate) struct Args {
     /// The command, as you would type it into bash; quote it. With - it is read from standard input.
-    command: String,
+    #[arg(required_unless_present = "reset")]
+    command: Option<String>,
 
     /// Run it in this directory.
     #[arg(long, value_name = "DIR")]
@@ -110,6 +111,17 @@ pub(crate) struct Args {
     /// Memory and processes count for all its processes together where control groups can be made, the others for each.
     #[arg(long, value_name = "WHAT=N", action = ArgAction::Append, value_parser = parse_limit)]
     limit: Vec<Limit>,
+
+    /// Go on where the last command of this session left off: its working directory and exported variables.
+    ///
+    /// No shell is kept: the state is taken from each command at its end. It stays as it was if the command ends by
+    /// exec or by a signal. What may be changed stays the project where the session was begun.
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+
+    /// Begin the session anew. A command is not needed then.
+    #[arg(long, requires = "session")]
+    reset: bool,
 
     /// Print one result object as JSON when the command has ended.
     #[arg(long, conflicts_with = "stream")]

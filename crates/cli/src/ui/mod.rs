@@ -110,6 +110,9 @@ pub(crate) fn report_sandbox(outcome: &bashtion::Outcome) {
         let reason = sandbox.reason.as_deref().unwrap_or("nothing is known");
         text += &format!("warning: this command was not fully confined: {}\n", sanitize::text(reason));
     }
+    for note in &outcome.notes {
+        text += &format!("note: {}\n", sanitize::text(note));
+    }
     for denial in &outcome.denials {
         text += &format!("sandbox: {}\n", sanitize::text(denial));
     }

@@ -16,6 +16,7 @@ mod output_file;
 mod readable_output;
 mod refusals;
 mod result;
+mod sessions;
 mod timeout_ends_the_tree;
 mod working_directory;
 

@@ -26,7 +26,7 @@ pub(crate) use shells::SHELLS;
 
 use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
 use crate::scope::{File, Scope, Value};
-use crate::syntax::ast::{Direction, List, Span};
+use crate::syntax::ast::{Direction, Item, List, Span, Then};
 use crate::syntax::{self, Origin, Second};
 use crate::text::{Piece, Text, Why};
 use crate::world::World;
@@ -53,6 +53,16 @@ pub(crate) struct Walker<'a> {
     traps: Vec<(Text, Setting, Span)>,
 }
 
+/// The stages of the last pipeline, if it is one and nothing hides its exit code.
+fn stages_at_the_end(list: &List) -> Vec<Span> {
+    match list.items.last() {
+        Some(Item { pipeline, then: Then::Next }) if pipeline.stages.len() > 1 && !pipeline.negated => {
+            pipeline.stages.iter().map(|stage| stage.span).collect()
+        }
+        Some(_) | None => vec![],
+    }
+}
+
 /// Analyzes the text of a command.
 pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
     let whole = Span { start: 0, end: command.len() };
@@ -68,8 +78,10 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         streams: 0,
         traps: vec![],
     };
+    let mut last_pipeline = vec![];
     match syntax::parse(command, Origin::Command) {
         Ok(list) => {
+            last_pipeline = stages_at_the_end(&list);
             let mut starts = vec![];
             visit::starts(&list, &mut starts);
             starts.sort_unstable();
@@ -96,6 +108,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
     }
     walker.opaque.dedup();
     Analysis {
+        last_pipeline,
         command: command.to_owned(),
         commands: walker.commands,
         opaque: walker.opaque,

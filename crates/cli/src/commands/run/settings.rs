@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bashtion::{
-    Builder, Engine, KeepFile, Leftovers, Limits, Mode, Policy, Request, SandboxSettings, Streams, TaskLimits,
+    Builder, Engine, KeepFile, Leftovers, Limits, Mode, Policy, Request, SandboxSettings, Sessions, Streams,
+    TaskLimits,
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -56,7 +57,7 @@ impl Settings {
             CliError::failed("cannot tell the current directory", &error)
                 .help("name an absolute one with --cwd")
         };
-        let command = match args.command.as_str() {
+        let command = match args.command.as_deref().unwrap_or(":") {
             "-" => read_command().map_err(|error| {
                 CliError::failed("cannot read the command from standard input", &error)
                     .help("it must be UTF-8 text")
@@ -68,7 +69,14 @@ impl Settings {
         let cwd = match &args.cwd {
             Some(dir) if dir.is_absolute() => dir.clone(),
             Some(dir) => here().map_err(no_cwd)?.join(dir),
-            None => here().map_err(no_cwd)?,
+            None => match &args.session {
+                Some(name) if !args.reset => Sessions::new(state_dir().as_deref())
+                    .workspace(name)
+                    .map_err(bashtion::Error::from)?
+                    .map_or_else(here, Ok)
+                    .map_err(no_cwd)?,
+                Some(_) | None => here().map_err(no_cwd)?,
+            },
         };
         let mut request = Request::new(command)
             .envs(args.env.iter().cloned())
@@ -85,6 +93,15 @@ impl Settings {
         }
         if face.shows_every_byte() {
             request = request.keep_file(KeepFile::Never);
+        }
+        if let Some(name) = &args.session {
+            request = request.session(name);
+            if args.reset {
+                request = request.reset_session();
+            }
+            if args.cwd.is_some() {
+                request = request.cwd(&cwd);
+            }
         }
         if args.clear_env {
             request = request.clear_env();

@@ -1,0 +1,276 @@
+//! What the shell says about itself at its end: where it is, what it exports, how the stages of its last pipeline ended.
+//!
+//! Bash reads the file that `BASH_ENV` names before it begins. There it finds a trap for its exit, and removes the
+//! variable. So the command itself is not changed: not its text, its line numbers, its `$?`, `$0`, `set -e` or `set -x`.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::quote::quote_path;
+
+/// What is to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Questions {
+    /// Where it is, and what it exports.
+    pub(crate) state: bool,
+    /// How the stages of the last pipeline ended.
+    pub(crate) pipeline: bool,
+    /// Whether the command sets traps of its own.
+    pub(crate) traps: bool,
+}
+
+/// A private directory in which a shell leaves its answers.
+#[derive(Debug)]
+pub(crate) struct Epilogue {
+    /// Open, so that it is this one however the command calls another.
+    directory: OwnedFd,
+    /// Where there is no temporary directory that vanishes by itself.
+    own: Option<PathBuf>,
+    /// What it was given.
+    environment: Vec<(OsString, OsString)>,
+    questions: Questions,
+}
+
+/// The answers.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    pub(crate) cwd: Option<PathBuf>,
+    /// Changes of exported variables: a new value, or none for those that are gone.
+    pub(crate) changes: Option<Vec<(OsString, Option<OsString>)>>,
+    pub(crate) pipeline: Option<Vec<i32>>,
+}
+
+impl Questions {
+    /// None if there is nothing to ask, or if asking would be seen.
+    pub(crate) fn about(command: &str, state: bool, has_pipeline: bool) -> Option<Self> {
+        let traps = command.contains("trap");
+        // A trap before every command would see ours, too.
+        let would_be_seen = command.contains("DEBUG") || command.contains("extdebug");
+        let questions = Self { state, pipeline: has_pipeline && (state || !traps), traps };
+        ((state || questions.pipeline) && !would_be_seen).then_some(questions)
+    }
+}
+
+impl Epilogue {
+    /// Makes the directory in the command's own temporary one, or beside others in the caller's.
+    pub(crate) fn prepare(
+        questions: Questions,
+        temporary: Option<&Path>,
+        callers: &Path,
+        environment: &mut Vec<(OsString, OsString)>,
+    ) -> io::Result<Self> {
+        let (path, own) = match temporary {
+            Some(temporary) => (temporary.join(".bashtion"), None),
+            None => {
+                let path = unused_name(callers);
+                (path.clone(), Some(path))
+            }
+        };
+        DirBuilder::new().mode(0o700).create(&path)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(&path, flags, Mode::empty())?;
+        let given = environment.iter().find(|(name, _)| name == VARIABLE).map(|(_, value)| value.clone());
+        let prelude = path.join("prelude");
+        fs::write(&prelude, script(&path, questions, given.as_deref()).as_bytes())?;
+        let epilogue = Self { directory, own, environment: environment.clone(), questions };
+        environment.retain(|(name, _)| name != VARIABLE);
+        environment.push((VARIABLE.into(), prelude.into()));
+        Ok(epilogue)
+    }
+
+    /// What the shell has said. It may have been killed, or have become another program; and what is there may have
+    /// been put there by somebody else.
+    pub(crate) fn answers(&self) -> Answers {
+        let mut answers = Answers::default();
+        if self.questions.pipeline {
+            answers.pipeline = self.read("pipeline").and_then(|text| codes(&text));
+        }
+        if self.questions.state {
+            let cwd = self.read("cwd").map(|mut bytes| {
+                bytes.truncate(bytes.strip_suffix(b"\n").unwrap_or(&bytes).len());
+                PathBuf::from(OsString::from_vec(bytes))
+            });
+            answers.cwd = cwd.filter(|path| path.is_absolute());
+            answers.changes = self.read("environment").map(|bytes| self.changes(&bytes));
+        }
+        answers
+    }
+
+    fn changes(&self, bytes: &[u8]) -> Vec<(OsString, Option<OsString>)> {
+        let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+        let now: Vec<(&OsStr, &OsStr)> = entries
+            .filter_map(|entry| {
+                let equals = entry.iter().position(|byte| *byte == b'=')?;
+                Some((OsStr::from_bytes(&entry[..equals]), OsStr::from_bytes(&entry[equals + 1..])))
+            })
+            .filter(|(name, _)| !name.is_empty() && !is_its_own(name))
+            .collect();
+        let had = |name: &OsStr| self.environment.iter().find(|(known, _)| known == name).map(|(_, v)| v);
+        let set = now.iter().filter(|(name, value)| had(name).is_none_or(|old| old != value));
+        let mut changes: Vec<_> =
+            set.map(|(name, value)| ((*name).to_owned(), Some((*value).to_owned()))).collect();
+        for (name, _) in self.environment.iter().filter(|(name, _)| !is_its_own(name)) {
+            if !now.iter().any(|(known, _)| known == name) {
+                changes.push((name.clone(), None));
+            }
+        }
+        changes
+    }
+
+    /// A plain file of sane size, and nothing else.
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        const LARGEST: u64 = 4 << 20;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::openat(&self.directory, name, flags, Mode::empty()).ok()?);
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || metadata.len() > LARGEST {
+            return None;
+        }
+        let mut bytes = vec![];
+        file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+impl Drop for Epilogue {
+    fn drop(&mut self) {
+        if let Some(path) = &self.own {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+const VARIABLE: &str = "BASH_ENV";
+
+/// What every shell has its own of.
+fn is_its_own(name: &OsStr) -> bool {
+    ["_", "SHLVL", "PWD", "TMPDIR", VARIABLE].iter().any(|own| name == *own)
+}
+
+fn unused_name(callers: &Path) -> PathBuf {
+    use std::hash::{BuildHasher, RandomState};
+    let number = RandomState::new().hash_one(std::process::id());
+    callers.join(format!("bashtion-{number:016x}"))
+}
+
+fn codes(text: &[u8]) -> Option<Vec<i32>> {
+    let text = std::str::from_utf8(text).ok()?;
+    text.split_ascii_whitespace().map(|code| code.parse().ok()).collect()
+}
+
+/// What bash executes first.
+fn script(directory: &Path, questions: Questions, given: Option<&OsStr>) -> OsString {
+    let at = |name: &str| quote_path(directory.join(name).as_os_str());
+    let mut script = OsString::new();
+    match given {
+        None => script.push("unset BASH_ENV\n"),
+        Some(given) => {
+            // It is read after us, as it would have been.
+            script.push("BASH_ENV=");
+            script.push(quote_path(given));
+            script.push("\n[[ -r $BASH_ENV ]] && . \"$BASH_ENV\"\n");
+        }
+    }
+    script.push("_bashtion_end() {\n  local _bashtion_status=$?\n  {\n    local -\n    set +x\n    if [[ $BASHPID == \"$$\" ]]; then\n");
+    if questions.pipeline {
+        script.push("      printf '%s ' \"$@\" >| ");
+        script.push(at("pipeline"));
+        script.push("\n");
+    }
+    if questions.state {
+        script.push("      builtin pwd -P >| ");
+        script.push(at("cwd"));
+        script.push("\n      /usr/bin/env -0 >| ");
+        script.push(at("environment"));
+        script.push("\n");
+    }
+    script.push("    fi\n  } > /dev/null 2>&1 || :\n  return \"$_bashtion_status\"\n}\n");
+    if questions.traps && questions.state {
+        script.push(TRAP);
+    }
+    script.push(format!("builtin trap -- '{ACTION}' EXIT\n"));
+    script
+}
+
+const ACTION: &str = "{ _bashtion_end \"${PIPESTATUS[@]}\"; } 2> /dev/null";
+
+/// For commands that set a trap for their exit: theirs runs after ours, and they never see ours.
+///
+/// In both branches `$?` is what the command ended with, and no failure of ours stops anything.
+const TRAP: &str = r#"trap() {
+  { local -; set +x; } 2> /dev/null
+  local _bashtion_status=0 _bashtion_now
+  if [[ $BASHPID != "$$" ]]; then
+    builtin trap "$@"
+    return
+  fi
+  if [[ -n ${_bashtion_user+set} ]]; then builtin trap -- "$_bashtion_user" EXIT; else builtin trap - EXIT; fi
+  builtin trap "$@" || _bashtion_status=$?
+  _bashtion_now=$(builtin trap -p EXIT)
+  if [[ -n $_bashtion_now ]]; then
+    eval "set -- $_bashtion_now"
+    _bashtion_user=$3
+    if [[ -n ${_bashtion_user//[[:space:]]/} ]]; then
+      builtin trap -- "if { _bashtion_end \"\${PIPESTATUS[@]}\"; } 2> /dev/null; then
+$_bashtion_user
+else
+$_bashtion_user
+fi" EXIT
+    else
+      builtin trap -- '{ _bashtion_end "${PIPESTATUS[@]}"; } 2> /dev/null' EXIT
+    fi
+  else
+    unset _bashtion_user
+    builtin trap -- '{ _bashtion_end "${PIPESTATUS[@]}"; } 2> /dev/null' EXIT
+  fi
+  return "$_bashtion_status"
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked() {
+        let ask = |command, state, pipeline| Questions::about(command, state, pipeline);
+        assert_eq!(ask("true", false, false), None);
+        assert!(ask("a | b", false, true).is_some_and(|questions| !questions.state));
+        assert_eq!(ask("trap x EXIT; a | b", false, true), None, "it would be seen");
+        assert!(ask("trap x EXIT; a | b", true, true).is_some_and(|questions| questions.pipeline));
+        assert_eq!(ask("trap x DEBUG; true", true, false), None, "it would be seen");
+    }
+
+    #[test]
+    fn only_plain_files_are_believed() {
+        let temp = tempfile::tempdir().unwrap();
+        let questions = Questions { state: true, pipeline: true, traps: false };
+        let mut env = vec![("A".into(), "1".into()), ("B".into(), "2".into())];
+        let epilogue = Epilogue::prepare(questions, Some(temp.path()), temp.path(), &mut env).unwrap();
+        assert_eq!(env.last().unwrap().0, VARIABLE);
+        let at = |name: &str| temp.path().join(".bashtion").join(name);
+        fs::write(at("cwd"), "/w\n").unwrap();
+        fs::write(at("environment"), b"A=1\0C=x=y\0PWD=/w\0SHLVL=1\0_=/usr/bin/env\0").unwrap();
+        fs::write(at("pipeline"), "1 0 ").unwrap();
+        let answers = epilogue.answers();
+        assert_eq!(answers.cwd, Some("/w".into()));
+        assert_eq!(answers.pipeline, Some(vec![1, 0]));
+        let expected = [("C".into(), Some("x=y".into())), ("B".into(), None)];
+        assert_eq!(answers.changes.unwrap(), expected);
+
+        fs::remove_file(at("environment")).unwrap();
+        std::os::unix::fs::symlink("/proc/self/environ", at("environment")).unwrap();
+        fs::remove_file(at("cwd")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("cwd"), rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        fs::write(at("pipeline"), "1 many").unwrap();
+        let answers = epilogue.answers();
+        assert!(answers.cwd.is_none() && answers.changes.is_none() && answers.pipeline.is_none());
+    }
+}

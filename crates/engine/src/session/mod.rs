@@ -1,0 +1,238 @@
+//! Sessions: the working directory and the exported variables go from one command to the next, without a shell that lives.
+
+mod epilogue;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::output::StateDir;
+use crate::{Request, ToolContext};
+pub(crate) use epilogue::{Answers, Epilogue, Questions};
+
+/// What went wrong about a session.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// A name that cannot be a file's.
+    #[error("{name:?} cannot be a session: use up to 64 letters, digits, dots, dashes and underscores")]
+    Name {
+        /// What was given.
+        name: String,
+    },
+    /// It cannot be read or written.
+    #[error("cannot use the session in {}", path.display())]
+    State {
+        /// Its file.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Where it was is gone.
+    #[error("the working directory of the session {name}, {}, is gone", cwd.display())]
+    Gone {
+        /// The session.
+        name: String,
+        /// The directory.
+        cwd: PathBuf,
+    },
+}
+
+/// What is remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    version: u32,
+    /// Where it was begun: what may be changed does not move with the working directory.
+    #[serde(with = "crate::raw")]
+    workspace: PathBuf,
+    #[serde(with = "crate::raw")]
+    cwd: Option<PathBuf>,
+    /// Variables that differ from what a command would get without it.
+    set: BTreeMap<String, Value>,
+    unset: Vec<OsString>,
+}
+
+/// The name as it is, because a key must be text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Value {
+    name: OsString,
+    value: OsString,
+}
+
+const VERSION: u32 = 1;
+
+/// The sessions of a state directory.
+///
+/// ```
+/// use bashtion::{Engine, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let dir = tempfile::tempdir().unwrap();
+/// let engine = Engine::builder().state_dir(dir.path().join("state")).build();
+/// let context = ToolContext::from_host(dir.path());
+/// let run = |command| engine.run(Request::new(command).session("agent-1"), &context);
+/// run("mkdir sub; cd sub; export NAME=value").await?;
+/// let outcome = run("echo $NAME; basename $PWD").await?;
+/// assert_eq!(outcome.output.stdout(), "value\nsub\n");
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Sessions {
+    state: StateDir,
+}
+
+/// One command in a session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    name: String,
+    folder: PathBuf,
+    workspace: PathBuf,
+}
+
+impl Sessions {
+    /// The sessions in a state directory; by default the one in `/tmp`.
+    #[must_use]
+    pub fn new(state_dir: Option<&Path>) -> Self {
+        Self { state: StateDir::new(state_dir.map(Path::to_owned)) }
+    }
+
+    /// Where a session was begun; none if it has not begun.
+    pub fn workspace(&self, name: &str) -> Result<Option<PathBuf>, SessionError> {
+        check(name)?;
+        let folder = self.state.path().join(KIND);
+        Ok(load(&folder, name)?.map(|state| state.workspace))
+    }
+
+    /// Puts a command into its session: where the last one left off, with what it exported.
+    pub(crate) fn enter(
+        &self,
+        mut request: Request,
+        context: &ToolContext,
+    ) -> Result<(Request, Option<Session>), SessionError> {
+        let Some(name) = request.session.clone() else { return Ok((request, None)) };
+        check(&name)?;
+        let failed = |source| SessionError::State { path: self.state.path().join(KIND), source };
+        let folder = self.state.folder(KIND).map_err(failed)?;
+        if request.resets_session {
+            let path = file(&folder, &name);
+            match fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(SessionError::State { path, source });
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        let state = load(&folder, &name)?.unwrap_or_else(|| State {
+            version: VERSION,
+            workspace: context.working_dir().to_owned(),
+            ..State::default()
+        });
+        if request.cwd.is_none() {
+            if let Some(cwd) = state.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+                return Err(SessionError::Gone { name, cwd: cwd.clone() });
+            }
+            request.moved = state.cwd.is_some();
+            request.cwd = state.cwd;
+        }
+        // Lower than what the request itself sets.
+        let set = state.set.into_values().map(|Value { name, value }| (name, value));
+        request.env = set.chain(request.env).collect();
+        request.unset = state.unset;
+        Ok((request, Some(Session { name, folder, workspace: state.workspace })))
+    }
+}
+
+impl Session {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds what this command has changed to what the session is by now: another may have ended meanwhile.
+    pub(crate) fn leave(self, answers: &Answers) -> Result<(), SessionError> {
+        let path = file(&self.folder, &self.name);
+        let failed = |source| SessionError::State { path: path.clone(), source };
+        let lock = writable(&self.folder.join(format!("{}.lock", self.name))).map_err(failed)?;
+        rustix::io::retry_on_intr(|| flock(&lock, FlockOperation::LockExclusive))
+            .map_err(|errno| failed(errno.into()))?;
+        let fresh = || State { version: VERSION, workspace: self.workspace.clone(), ..State::default() };
+        let mut state = load(&self.folder, &self.name)?.unwrap_or_else(fresh);
+        if let Some(cwd) = &answers.cwd {
+            state.cwd = Some(cwd.clone());
+        }
+        for (name, value) in answers.changes.iter().flatten() {
+            let key = name.to_string_lossy().into_owned();
+            state.unset.retain(|known| known != name);
+            match value {
+                Some(value) => {
+                    state.set.insert(key, Value { name: name.clone(), value: value.clone() });
+                }
+                None => {
+                    state.set.remove(&key);
+                    state.unset.push(name.clone());
+                }
+            }
+        }
+        let text = serde_json::to_vec(&state).map_err(|error| failed(error.into()))?;
+        let partial = self.folder.join(format!("{}.new", self.name));
+        let written = writable(&partial).and_then(|mut file| {
+            file.set_len(0)?;
+            file.write_all(&text)?;
+            fs::rename(&partial, &path)
+        });
+        written.map_err(failed)
+    }
+}
+
+const KIND: &str = "sessions";
+
+fn check(name: &str) -> Result<(), SessionError> {
+    const LONGEST: usize = 64;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let fits = (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_letter) && !name.starts_with('.');
+    if fits { Ok(()) } else { Err(SessionError::Name { name: name.to_owned() }) }
+}
+
+fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.json"))
+}
+
+fn load(folder: &Path, name: &str) -> Result<Option<State>, SessionError> {
+    let path = file(folder, name);
+    let mut text = vec![];
+    match File::open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(SessionError::State { path, source }),
+    }
+    let state: State = serde_json::from_slice(&text)
+        .map_err(|error| SessionError::State { path: path.clone(), source: error.into() })?;
+    if state.version > VERSION {
+        let source = io::Error::new(io::ErrorKind::InvalidData, "it was written by a newer Bashtion");
+        return Err(SessionError::State { path, source });
+    }
+    Ok(Some(state))
+}
+
+fn writable(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    File::options().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for name in ["a", "agent-1", "Task_2.b", &"x".repeat(64)] {
+            check(name).unwrap();
+        }
+        for name in ["", ".hidden", "..", "a/b", "a b", "ä", &"x".repeat(65)] {
+            check(name).unwrap_err();
+        }
+    }
+}
