@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
 use serde::{Deserialize, Serialize};
 
+use crate::Leftovers;
 use crate::admit::Job;
 use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
 use crate::places::Places;
@@ -143,6 +144,7 @@ impl Confining {
             kept: settings.kept.iter().filter_map(|path| path.canonicalize().ok()).collect(),
             secrets: existing.secrets.clone(),
             sockets: settings.sockets.iter().map(|path| job.cwd.join(expand(path, home))).collect(),
+            attended: job.leftovers == Leftovers::End,
             temporary: job.temporary.clone(),
             limits,
             namespaces: settings.namespaces,

@@ -163,12 +163,12 @@ impl End<'_> {
     /// Why a path was closed, if it was us.
     fn explain(&self, path: &Path, real: &Path, refusal: Refusal) -> Option<String> {
         let confinement = self.confinement;
-        let shown = real.display();
+        let shown = shown(real);
         let could = |access| rustix::fs::access(real, access).is_ok();
         if confinement.secrets.iter().any(|secret| real.starts_with(secret)) {
             // The mode of the file may have been enough.
             return could(Access::EXISTS).then(|| {
-                format!("using {shown}: it is on the list of secrets; allow it with readable = [\"{shown}\"] under [sandbox] in the user's configuration")
+                format!("using {shown}: it is on the list of secrets; allow it with readable = [\"{}\"] under [sandbox] in the user's configuration", shown.trim_matches('"'))
             });
         }
         let in_workspace = confinement.workspaces.iter().any(|root| real.starts_with(root));
@@ -196,11 +196,11 @@ impl End<'_> {
     }
 
     fn how_to_write(&self, path: &Path) -> String {
-        let shown = path.display();
+        let shown = shown(path);
         let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         let too_wide =
             directory == Path::new("/") || self.home.is_some_and(|home| home.starts_with(directory));
-        let named = if too_wide {
+        let named = if too_wide || plain(&directory.to_string_lossy()).is_none() {
             "--writable and a directory of its own".to_owned()
         } else {
             format!("--writable {}", directory.display())
@@ -251,10 +251,15 @@ impl End<'_> {
         const NOBODY_MISSES: [&str; 2] = ["/run/nscd/", "/run/systemd/userdb/"];
         let missed = |socket: &&String| !NOBODY_MISSES.iter().any(|place| socket.starts_with(place));
         for socket in self.refused_sockets.iter().filter(missed) {
-            denials.push(if socket.starts_with('@') {
-                format!("connecting to the socket {socket}: those without a path are the host's here; use one in the workspace")
-            } else {
-                format!("connecting to the socket {socket}: it is outside the workspace; allow it with sockets = [\"{socket}\"] under [sandbox] in the user's configuration")
+            denials.push(match plain(socket) {
+                _ if socket.starts_with('@') => format!(
+                    "connecting to the socket {socket:?}: those without a path are the host's here; use one in the workspace"
+                ),
+                Some(path) => format!(
+                    "connecting to the socket {path}: it is outside the workspace; allow it with sockets = [\"{path}\"] under [sandbox] in the user's configuration"
+                ),
+                // The command has made up this name, and it must not pass for advice.
+                None => format!("connecting to the socket {socket:?}: it is outside the workspace"),
             });
         }
     }
@@ -299,6 +304,18 @@ impl End<'_> {
     fn failed_with(&self, sign: &str) -> bool {
         self.exit != Some(Exit::Code(0)) && self.complaints().contains(sign)
     }
+}
+
+/// A text that can stand in advice: a command chooses the names of its files, and could write advice of its own.
+fn plain(text: &str) -> Option<&str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:~=,".contains(c);
+    text.chars().all(is_plain).then_some(text)
+}
+
+/// As it is, or so that it cannot be taken for anything else.
+fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    plain(&text).map_or_else(|| format!("{text:?}"), str::to_owned)
 }
 
 /// How a program was told no.

@@ -50,6 +50,7 @@ impl Examination {
             kept: vec![],
             secrets: vec![],
             sockets: vec![],
+            attended: true,
             temporary: temporary.to_owned(),
             limits: if tree_limits { usual_limits() } else { ResourceLimits::default() },
             namespaces: Namespaces::WherePossible,

@@ -60,6 +60,7 @@ fn confinement(workspace: &Path, mode: Mode, namespaces: Namespaces, sandbox: &S
         kept: vec![],
         secrets: secrets.into_iter().chain(["/etc/shadow".into()]).filter(|path| path.exists()).collect(),
         sockets: vec![],
+        attended: true,
         temporary: "/tmp".into(),
         limits: if sandbox.can_limit_trees() { limits } else { ResourceLimits::default() },
         namespaces,

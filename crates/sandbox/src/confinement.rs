@@ -24,6 +24,9 @@ pub struct Confinement {
     pub secrets: Vec<PathBuf>,
     /// Unix sockets of the host that it may connect to in [`Mode::Workspace`], or directories of such. Absolute.
     pub sockets: Vec<PathBuf>,
+    /// Whether it ends before its starter does. What outlives it has nobody who answers for its connections, and can have
+    /// no unix sockets.
+    pub attended: bool,
     /// Where private temporary directories are made.
     pub temporary: PathBuf,
     /// How much it may use.

@@ -76,7 +76,8 @@ fn a_command_can_talk_to_itself() {
 
 /// Everything that a test needs about unix sockets: by all threads, blocking and not, and one whose server is busy.
 const TALKS: &str = "cat > talks.py <<'END'
-import os, socket, threading, time
+import os, signal, socket, threading, time
+def alarmed(*_): raise TimeoutError
 from multiprocessing import Manager
 def served(path, kind=socket.SOCK_STREAM):
     server = socket.socket(socket.AF_UNIX, kind); server.bind(path); server.listen(1); return server
@@ -87,9 +88,14 @@ if __name__ == '__main__':
         for kind in [socket.SOCK_STREAM, socket.SOCK_SEQPACKET]:
             server = served(path, kind); talk(path, kind); print(server.accept()[0].recv(5)); os.remove(path)
     server = served('busy.sock')
-    clients = [threading.Thread(target=talk, args=('busy.sock',)) for _ in range(8)]
+    clients = [threading.Thread(target=talk, args=('busy.sock',)) for _ in range(80)]
     [client.start() for client in clients]; time.sleep(0.3)
     print(sum(server.accept()[0].recv(5) == b'hello' for _ in clients))
+    full = served('full.sock'); clients = [threading.Thread(target=talk, args=('full.sock',), daemon=True) for _ in range(4)]
+    [client.start() for client in clients]; time.sleep(0.2)
+    signal.signal(signal.SIGALRM, alarmed); signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try: talk('full.sock')
+    except TimeoutError: print('alarm')
     try: talk('missing.sock')
     except FileNotFoundError: print('missing')
     try: talk('talks.py')
@@ -102,7 +108,7 @@ python3 talks.py";
 fn sockets_in_the_workspace_and_in_the_temporary_directory_work() {
     let scene = Scene::new();
     let outcome = scene.run(Hold::Workspace, TALKS);
-    let expected = format!("{}8\nmissing\nno socket\n{{'a': 1}}\n", "b'hello'\n".repeat(6));
+    let expected = format!("{}80\nalarm\nmissing\nno socket\n{{'a': 1}}\n", "b'hello'\n".repeat(6));
     assert_eq!(outcome.output.stdout(), expected, "{}", outcome.output.stderr());
     let named = SandboxSettings { sockets: vec!["/nowhere".into()], ..settings(Hold::Plain) };
     let outcome = Scene::new().run_with(named, TALKS);

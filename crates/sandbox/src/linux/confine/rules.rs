@@ -108,7 +108,7 @@ impl Rules {
         };
         // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
         // loopback either, and pays for sockets only if some were named.
-        let may_ask = namespaces || !self.confinement.sockets.is_empty();
+        let may_ask = self.confinement.attended && (namespaces || !self.confinement.sockets.is_empty());
         let asking = (mode == Mode::Workspace && may_ask).then(|| Asking {
             filter: filter(Needs { asks: true, ..needs }),
             reach: Arc::new(self.reach(own_network)),

@@ -1,11 +1,11 @@
 //! One connection: looked at, then made or refused.
 
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
@@ -17,47 +17,89 @@ use rustix::process::{Pid, PidfdFlags};
 use super::notice::{Call, connect, descriptor_of, read_memory};
 use super::{Reach, Watch};
 
-/// Answers one call of a command.
+/// Answers one call of a command. Connecting is left to others: a command can make it take as long as it likes, and must
+/// not hold up anybody but itself.
 pub(super) fn answer(watch: &Arc<Watch>) {
     let Some(call) = watch.listener.receive() else { return };
-    let connection = match Connection::asked_for(watch, call) {
-        Ok(connection) => connection,
-        Err(errno) => return watch.listener.answer(call, Err(errno)),
-    };
-    match connection.attempt(AT_ONCE) {
-        Some(result) => watch.listener.answer(call, result),
-        None => wait_elsewhere(watch, call, connection),
+    match Connection::asked_for(watch, call) {
+        Ok(connection) => Queue::add(watch, call, connection),
+        Err(errno) => watch.listener.answer(call, Err(errno)),
     }
 }
 
-/// How long others may have to wait for this one.
-const AT_ONCE: Duration = Duration::from_millis(2);
+/// The connections of one command that are being made.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+}
 
-/// A server that takes its time: on a thread of its own, until it has answered or the command gives up.
-fn wait_elsewhere(watch: &Arc<Watch>, call: Call, connection: Connection) {
-    /// Of all commands together.
-    const MOST: usize = 64;
-    const SLICE: Duration = Duration::from_millis(100);
-    static WAITING: AtomicUsize = AtomicUsize::new(0);
-    let watching = Arc::clone(watch);
-    let wait = move || {
-        let result = loop {
-            if let Some(result) = connection.attempt(SLICE) {
-                break result;
+#[derive(Debug, Default)]
+struct Waiting {
+    connections: VecDeque<(Call, Connection)>,
+    workers: usize,
+}
+
+impl Queue {
+    fn add(watch: &Arc<Watch>, call: Call, connection: Connection) {
+        const MOST: usize = 1024;
+        const MOST_WORKERS: usize = 32;
+        let mut waiting = watch.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.connections.len() >= MOST {
+            return watch.listener.answer(call, Err(Errno::AGAIN));
+        }
+        waiting.connections.push_back((call, connection));
+        if waiting.workers >= MOST_WORKERS {
+            return;
+        }
+        let working = Arc::clone(watch);
+        let thread = std::thread::Builder::new().name("bashtion-connect".to_owned()).stack_size(128 << 10);
+        match thread.spawn(move || Self::work(&working)) {
+            Ok(_) => waiting.workers += 1,
+            Err(_) if waiting.workers > 0 => {}
+            Err(_) => {
+                waiting.connections.pop_back();
+                watch.listener.answer(call, Err(Errno::AGAIN));
             }
-            if !watching.listener.still_waits(call) {
-                break Err(Errno::INTR);
-            }
-        };
-        watching.listener.answer(call, result);
-        WAITING.fetch_sub(1, Ordering::Relaxed);
-    };
-    let waiting = WAITING.fetch_add(1, Ordering::Relaxed);
-    let thread = std::thread::Builder::new().name("bashtion-connect".to_owned()).stack_size(128 << 10);
-    if waiting >= MOST || thread.spawn(wait).is_err() {
-        WAITING.fetch_sub(1, Ordering::Relaxed);
-        watch.listener.answer(call, Err(Errno::AGAIN));
+        }
     }
+
+    /// Each in turn for a while, until there are none: more may wait than there are workers.
+    fn work(watch: &Watch) {
+        const SLICE: Duration = Duration::from_millis(50);
+        let waiting = || watch.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let (call, connection) = {
+                let mut waiting = waiting();
+                match waiting.connections.pop_front() {
+                    Some(next) => next,
+                    None => {
+                        waiting.workers -= 1;
+                        return;
+                    }
+                }
+            };
+            match connection.attempt(SLICE) {
+                Some(result) => watch.listener.answer(call, result),
+                None if has_signal(call.thread) => watch.listener.answer(call, Err(Errno::INTR)),
+                // Otherwise the command is gone.
+                None if watch.listener.still_waits(call) => {
+                    waiting().connections.push_back((call, connection));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// Whether a signal waits for a thread that only an answer can wake.
+fn has_signal(thread: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let mask = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|value| u64::from_str_radix(value.trim(), 16).ok()).unwrap_or(0)
+    };
+    let pending = mask("SigPnd:") | mask("ShdPnd:");
+    pending & !mask("SigBlk:") & !mask("SigIgn:") != 0
 }
 
 /// What is to be connected, after it was found to be allowed.
@@ -103,6 +145,10 @@ impl Connection {
             }
             AddressFamily::UNIX => return Err(Errno::INVAL),
             AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => Target::Address(address),
+            // The kernel itself, and no group that it tells about changes.
+            AddressFamily::NETLINK if watch.reach.internet && address[2..].iter().all(|byte| *byte == 0) => {
+                Target::Address(address)
+            }
             _ => return Err(Errno::PERM),
         };
         // Only now is it certain that all of this was about the one who asked.
@@ -132,6 +178,7 @@ impl Connection {
         }
         let is_over = patience.own.is_some_and(|own| patience.since.elapsed() >= own);
         match result {
+            Err(Errno::ALREADY) if is_over => Some(Err(Errno::INPROGRESS)),
             Err(Errno::AGAIN | Errno::INPROGRESS | Errno::ALREADY | Errno::INTR) if !is_over => None,
             result => Some(result),
         }
@@ -150,6 +197,9 @@ impl Connection {
 
 fn unix_target(watch: &Watch, call: Call, address: Vec<u8>) -> Result<Target, Errno> {
     const FAMILY: usize = size_of::<libc::sa_family_t>();
+    if address.len() > size_of::<libc::sockaddr_un>() {
+        return Err(Errno::INVAL);
+    }
     let name = &address[FAMILY..];
     if name.first().is_none_or(|first| *first == 0) {
         if !watch.reach.own_network {
@@ -169,13 +219,26 @@ fn unix_target(watch: &Watch, call: Call, address: Vec<u8>) -> Result<Target, Er
 
 /// The socket that a path means to that thread, and where it really is.
 fn found(thread: i32, path: &Path, reach: &Reach) -> Result<(OwnedFd, PathBuf), Errno> {
-    let cwd = rustix::fs::readlink(format!("/proc/{thread}/cwd"), vec![])?;
-    let path = Path::new(OsStr::from_bytes(cwd.as_bytes())).join(path);
+    /// The kernel gives up on a path with dots while something is renamed.
+    const TRIES: usize = 100;
+    let path = if path.is_absolute() {
+        path.to_owned()
+    } else {
+        let cwd = rustix::fs::readlink(format!("/proc/{thread}/cwd"), vec![])?;
+        Path::new(OsStr::from_bytes(cwd.as_bytes())).join(path)
+    };
     let from_root = path.strip_prefix("/").unwrap_or(&path);
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = rustix::fs::open(format!("/proc/{thread}/root"), flags | OFlags::DIRECTORY, Mode::empty())?;
     let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-    let file = rustix::fs::openat2(&root, from_root, flags, Mode::empty(), within)?;
+    let mut opened = Err(Errno::AGAIN);
+    for _ in 0..TRIES {
+        opened = rustix::fs::openat2(&root, from_root, flags, Mode::empty(), within);
+        if opened.as_ref().err() != Some(&Errno::AGAIN) {
+            break;
+        }
+    }
+    let file = opened?;
     let real = rustix::fs::readlink(format!("/proc/self/fd/{}", file.as_raw_fd()), vec![])?;
     let real = PathBuf::from(OsStr::from_bytes(real.as_bytes()));
     let stat = rustix::fs::fstat(&file)?;
@@ -186,16 +249,14 @@ fn found(thread: i32, path: &Path, reach: &Reach) -> Result<(OwnedFd, PathBuf), 
     Ok((file, real))
 }
 
-/// The process of a thread.
+/// The thread, or its process where the kernel knows only those: they nearly always share their descriptors.
 fn process_of(thread: i32) -> Result<OwnedFd, Errno> {
-    let open = |id| {
-        let id = Pid::from_raw(id).ok_or(Errno::SRCH)?;
-        rustix::process::pidfd_open(id, PidfdFlags::empty())
-    };
-    // Most often it is the first thread, which has the process's number.
-    open(thread).or_else(|_| {
+    /// Newer than rustix.
+    const THREAD: PidfdFlags = PidfdFlags::from_bits_retain(0o200);
+    let open = |id, flags| rustix::process::pidfd_open(Pid::from_raw(id).ok_or(Errno::SRCH)?, flags);
+    open(thread, THREAD).or_else(|_| {
         let status = std::fs::read_to_string(format!("/proc/{thread}/status")).map_err(|_| Errno::SRCH)?;
         let id = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
-        open(id.ok_or(Errno::SRCH)?)
+        open(id.ok_or(Errno::SRCH)?, PidfdFlags::empty())
     })
 }

@@ -51,6 +51,7 @@ pub(super) struct Watch {
     listener: Listener,
     reach: Arc<Reach>,
     refused: Mutex<Vec<String>>,
+    queue: connect::Queue,
 }
 
 impl Watch {
@@ -78,6 +79,7 @@ pub(super) fn watch(listener: OwnedFd, reach: &Arc<Reach>) -> Option<Arc<Watch>>
         listener: Listener::new(listener),
         reach: Arc::clone(reach),
         refused: Mutex::default(),
+        queue: connect::Queue::default(),
     });
     started.as_ref()?.add(Arc::clone(&watch)).ok()?;
     Some(watch)
