@@ -9,9 +9,11 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use bashtion::{Engine, Policy, Request, SandboxMode, SandboxSettings, ToolContext};
+use bashtion::{Engine, Events, Policy, Request, SandboxMode, SandboxSettings, ToolContext};
+use bashtion_audit::{Audit, Settings};
 use bashtion_guard::{World, analyze};
 use bashtion_testkit::bench::{ballast, by_posix_spawn, medians, ratio};
 use tokio::runtime::Runtime;
@@ -40,6 +42,8 @@ fn main() {
     println!("    to the same from a small host          {:.2}  goal 1.10", ratio(large.time, small.time));
     drop(ballast);
 
+    writing_down(&host);
+
     println!("capturing 1 GiB, {CAPTURE_ROUNDS} rounds, ratio to a loop that reads and forgets");
     for (name, command) in [
         ("zeros", "head -c 1G /dev/zero"),
@@ -53,6 +57,39 @@ fn main() {
         );
     }
 }
+
+/// What it costs that everything is written down, and how fast a background task is started.
+fn writing_down(host: &Host) {
+    let audit =
+        Audit::open(&Settings::in_directory(host.state.path().join("audit"))).expect("it can be made");
+    let off = SandboxSettings { mode: SandboxMode::Off, ..SandboxSettings::default() };
+    let engine = Engine::builder().state_dir(host.state.path().join("state")).sandbox(off);
+    let engine = engine.ledger(Arc::new(audit)).build();
+    let written = || {
+        let (sender, events) = Events::watching();
+        let context = host.context.clone().events(sender);
+        let outcome = host.runtime.block_on(engine.run(Request::new("true"), &context));
+        assert!(outcome.expect("it runs").success());
+        drop(events);
+    };
+    let config = host.state.path().join("config.toml");
+    fs::write(&config, "[audit]\nmode = \"off\"\n").expect("it can be written");
+    let mut unwritten = host.env.clone();
+    unwritten.push(CString::new(format!("BASHTION_CONFIG={}", config.display())).expect("no NUL"));
+    let run: [&CStr; 5] = [c"bashtion", c"run", c"--sandbox", c"off", c"true"];
+    let by_cli: &dyn Fn() = &|| by_posix_spawn(&host.cli, &run, &unwritten);
+    let [plain, library] = medians([&|| host.by_library("true"), &written as &dyn Fn()], ROUNDS);
+    let [off, on] = medians([by_cli, &|| host.by_command_line(&run)], ROUNDS);
+    let background: &dyn Fn() =
+        &|| host.by_command_line(&[c"bashtion", c"run", c"--background", c"--json", c"true"]);
+    let [start] = medians([background], TASKS);
+    println!("writing everything down, {ROUNDS} rounds, ratio to not doing it");
+    println!("  library run, audit and events            {:.2}  goal 1.10", ratio(library, plain));
+    println!("  `bashtion run --sandbox off true`        {:.2}  goal 1.10", ratio(on, off));
+    println!("starting a background task                 {:.1} ms  goal 50", start.as_secs_f64() * 1e3);
+}
+
+const TASKS: usize = 40;
 
 /// How long it takes to judge each command of the corpus, in this process.
 fn judging() {

@@ -1,5 +1,6 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
+mod audit;
 mod sandbox;
 mod tasks;
 
@@ -14,6 +15,7 @@ use serde::Deserialize;
 
 use crate::error::CliError;
 use crate::state_dir::state_dir;
+use audit::Audit;
 use sandbox::Sandbox;
 use tasks::Tasks;
 
@@ -23,6 +25,7 @@ struct Config {
     guard: GuardSettings,
     sandbox: Sandbox,
     tasks: Option<Tasks>,
+    audit: Audit,
 }
 
 /// Everything that is configured for a directory.
@@ -31,6 +34,8 @@ pub(crate) struct Loaded {
     pub(crate) policy: Policy,
     pub(crate) sandbox: SandboxSettings,
     pub(crate) tasks: TaskLimits,
+    /// None if nothing is written down.
+    pub(crate) audit: Option<bashtion_audit::Settings>,
 }
 
 const PROJECT_FILE: &str = ".bashtion.toml";
@@ -40,10 +45,13 @@ const LARGEST: u64 = 1 << 20;
 
 /// How commands in this directory are judged and confined.
 pub(crate) fn load_for(cwd: &Path) -> Result<Loaded, CliError> {
-    let Loaded { mut policy, mut sandbox, mut tasks } = Loaded::default();
+    let Loaded { mut policy, mut sandbox, mut tasks, .. } = Loaded::default();
+    let unset = || Audit::default().settings(state_dir()).map_err(CliError::new);
+    let mut audit = unset()?;
     if let Some(path) = user_file()?
         && let Some(config) = load(&path, OFlags::empty())?
     {
+        audit = config.audit.settings(state_dir()).map_err(|error| wrong_value(&path, &error))?;
         policy = Policy::new(&config.guard).map_err(|error| wrong(&path, &error))?;
         sandbox = config.sandbox.settings().map_err(|error| wrong_value(&path, &error))?;
         tasks = config.tasks.unwrap_or_default().limits().map_err(|error| wrong_value(&path, &error))?;
@@ -53,12 +61,13 @@ pub(crate) fn load_for(cwd: &Path) -> Result<Loaded, CliError> {
     {
         policy = policy.narrow(&config.guard).map_err(|error| wrong(&path, &error))?;
         sandbox = config.sandbox.narrow(sandbox).map_err(|error| wrong_value(&path, &error))?;
+        audit = config.audit.narrow(audit).map_err(|error| wrong_value(&path, &error))?;
         if config.tasks.is_some() {
             return Err(wrong_value(&path, "only the user's own configuration can set [tasks]"));
         }
     }
     sandbox.kept = own_places(cwd)?;
-    Ok(Loaded { policy, sandbox, tasks })
+    Ok(Loaded { policy, sandbox, tasks, audit })
 }
 
 /// Where our configuration and state are, which no command may change. In a project they are made if they are missing:

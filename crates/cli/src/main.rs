@@ -12,7 +12,7 @@ mod ui;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(code) = bashtion::supervise_if_asked() {
+    if let Some(code) = bashtion::supervise_if_asked_with(commands::run::handed_down) {
         return code;
     }
     match args::parse() {

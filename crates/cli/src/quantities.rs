@@ -1,6 +1,6 @@
 //! Sizes, counts and times as people write them.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Bytes, with K, M, G or T for powers of 1024.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
@@ -20,6 +20,17 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let value = text.parse::<u64>().ok().filter(|value| *value > 0);
     value.ok_or_else(|| format!("{text:?} is not a number of at least 1"))
+}
+
+/// A day, a moment, or how long ago.
+pub(crate) fn parse_moment(text: &str) -> Result<SystemTime, String> {
+    let day = || humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")).ok();
+    let ago = || SystemTime::now().checked_sub(humantime::parse_duration(text).ok()?);
+    humantime::parse_rfc3339_weak(text)
+        .ok()
+        .or_else(day)
+        .or_else(ago)
+        .ok_or_else(|| format!("{text:?} is not a time such as 2026-01-31, 2026-01-31T12:00:00Z, 2h or 7d"))
 }
 
 /// A time with its unit, or a number of seconds.

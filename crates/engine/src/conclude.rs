@@ -7,13 +7,12 @@ use bashtion_sandbox::{Exit, Report, Usage};
 
 use crate::admit::Job;
 use crate::denials::End;
-use crate::event::EndTeller;
 use crate::launch::Running;
 use crate::output::Output;
 use crate::session::{Answers, Session};
 use crate::supervise::{Ended, Stopped, report};
 use crate::tasks::{Log, TaskId};
-use crate::{Outcome, Status, ToolContext, Verdict};
+use crate::{Outcome, Status, Verdict};
 
 pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
     let denials = denials(&ended);
@@ -170,10 +169,9 @@ fn denials(ended: &Ended) -> Vec<String> {
     end.denials()
 }
 
-/// The outcome of a command that was judged and not run. Observers hear of it too.
-pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status, context: &ToolContext) -> Outcome {
-    let end = EndTeller::new(context);
-    let outcome = Outcome {
+/// The outcome of a command that was judged and not run.
+pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status) -> Outcome {
+    Outcome {
         status,
         command: job.command,
         display: job.display,
@@ -197,7 +195,5 @@ pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status, context: &Tool
         tracking: None,
         killed: 0,
         leftovers: vec![],
-    };
-    end.tell(&outcome);
-    outcome
+    }
 }

@@ -11,6 +11,7 @@ use crate::conclude::{conclude, not_run};
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
 use crate::launch::{LaunchError, Running, launch};
+use crate::ledger::{Books, Ledger, LedgerError};
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
 use crate::session::{SessionError, Sessions};
@@ -34,6 +35,7 @@ pub struct Engine {
     settings: Arc<Settings>,
     sandbox: Arc<Sandbox>,
     places: Arc<Places>,
+    books: Books,
 }
 
 /// Everything an engine can be told, also by another process.
@@ -47,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) shell: Option<PathBuf>,
     #[serde(with = "crate::raw")]
     pub(crate) supervisor: Option<PathBuf>,
+    /// For the supervisor of a background task, from whoever builds engines in this program.
+    pub(crate) hand_down: Option<String>,
     pub(crate) sandbox: SandboxSettings,
     policy: Policy,
 }
@@ -78,6 +82,9 @@ pub enum Error {
     /// The kernel did not start it.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// It could not be written down.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// Its session cannot be used.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -148,7 +155,13 @@ impl Engine {
         let world = world(&job);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
         let verdict = judge(&analysis, &world, &settings.policy); // pure: allow, ask, deny
-        let not_run = |job, verdict, status| Begun::NotRun(Box::new(not_run(job, verdict, status, context)));
+        self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run
+        context.notify(|| Event::judged(&job, &verdict, context));
+        let not_run = |job, verdict, status| {
+            let mut outcome = not_run(job, verdict, status);
+            EndTeller::new(context, &self.books).tell(&mut outcome);
+            Begun::NotRun(Box::new(outcome))
+        };
         let permit = match settle(verdict) {
             Settled::Permitted(permit) => permit, // nothing else makes one
             Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused)),
@@ -157,6 +170,7 @@ impl Engine {
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places };
         let plan = Plan::new(job, permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
+        self.books.record_afterwards(|| Event::started(&running, context));
         context.notify(|| Event::started(&running, context));
         Ok(Begun::Running(Box::new(running)))
     }
@@ -166,21 +180,21 @@ impl Engine {
         running: Running,
         context: &ToolContext,
     ) -> Result<(Outcome, Option<Log>), Error> {
-        let end = EndTeller::new(context); // tells the observers, whatever happens
+        let end = EndTeller::new(context, &self.books); // tells the observers, whatever happens
         // Boxed: a caller may hold thousands of these futures.
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
-        let (outcome, log) = conclude(ended);
-        end.tell(&outcome);
+        let (mut outcome, log) = conclude(ended);
+        end.tell(&mut outcome);
         Ok((outcome, log))
     }
 
-    pub(crate) fn from_settings(settings: Settings, orphans: Adopting) -> Self {
+    pub(crate) fn from_settings(settings: Settings, orphans: Adopting, books: Books) -> Self {
         let sandbox = match orphans {
             Adopting::Nobody => Sandbox::new(),
             Adopting::Orphans => Sandbox::adopting_orphans(),
         };
-        Self { settings: Arc::new(settings), sandbox: Arc::new(sandbox), places: Arc::default() }
+        Self { settings: Arc::new(settings), sandbox: Arc::new(sandbox), places: Arc::default(), books }
     }
 }
 
@@ -189,6 +203,7 @@ impl Engine {
 pub struct Builder {
     settings: Settings,
     adopting: Adopting,
+    books: Books,
 }
 
 impl Builder {
@@ -264,9 +279,23 @@ impl Builder {
         self
     }
 
+    /// Writes everything down. What cannot be written down is not run.
+    #[must_use]
+    pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
+        self.books = Books(Some(ledger));
+        self
+    }
+
+    /// A text for the supervisors of background tasks: [`crate::supervise_if_asked`] makes their ledger from it.
+    #[must_use]
+    pub fn hand_down(mut self, text: impl Into<String>) -> Self {
+        self.settings.hand_down = Some(text.into());
+        self
+    }
+
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine::from_settings(self.settings, self.adopting)
+        Engine::from_settings(self.settings, self.adopting, self.books)
     }
 }

@@ -1,19 +1,26 @@
 //! What happens while a command runs, for anyone who wants to watch.
 //!
-//! Order for each call: one [`Event::Started`], any number of [`Event::Output`], then [`Event::Ended`] or [`Event::Lost`];
-//! output of one stream in the order read. Several calls may share a channel, and a call may have several. Back-pressure: while an observer has more than [`WINDOW`] bytes waiting, the command's
-//! output is not read, so the command waits as it would for a slow pipe, and its deadline still holds. Once the
-//! command has ended, what is still in its pipes is delivered without waiting. An observer never loses a byte,
-//! and never holds more than the window, one read and the two pipes' content. One that has gone away is ignored.
+//! Order for each call: one [`Event::Judged`], then if it runs one [`Event::Started`], any number of [`Event::Output`], and
+//! last [`Event::Ended`] or [`Event::Lost`]; output of one stream in the order read. Several calls may share a channel, and
+//! a call may have several.
+//!
+//! Two kinds of observers. One that must have everything ([`Events::channel`]): while more than a mebibyte waits for it, the
+//! command's output is not read, so the command waits as it would for a slow pipe, and its deadline still holds; once the
+//! command has ended, what is still in its pipes is delivered without waiting. It never loses a byte, and never holds more
+//! than the window, one read and the two pipes' content. One that only watches ([`Events::watching`]): it never holds
+//! anything up. While more than the window waits for it, output passes it by, and [`Event::Missed`] says how much before
+//! anything else comes. One that has gone away is ignored.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, mpsc};
 
+use crate::admit::Job;
 use crate::launch::Running;
-use crate::{Outcome, ToolContext};
+use crate::ledger::Books;
+use crate::{Outcome, ToolContext, Verdict};
 
 /// How many bytes of output may wait for an observer before the command has to.
 const WINDOW: usize = 1 << 20;
@@ -21,6 +28,19 @@ const WINDOW: usize = 1 << 20;
 /// Something that happened to a command.
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// It was decided whether it may run.
+    Judged {
+        /// The call's name.
+        operation_id: Arc<str>,
+        /// What was asked for.
+        command: String,
+        /// What it is for.
+        description: Option<String>,
+        /// Where it would run.
+        cwd: PathBuf,
+        /// What was decided.
+        verdict: Verdict,
+    },
     /// The shell is running.
     Started {
         /// The call's name.
@@ -42,6 +62,13 @@ pub enum Event {
         stream: Stream,
         /// The bytes, as they are.
         bytes: Vec<u8>,
+    },
+    /// This observer was too slow: so many bytes of output passed it by.
+    Missed {
+        /// The call's name.
+        operation_id: Arc<str>,
+        /// How many.
+        bytes: u64,
     },
     /// It is over.
     Ended {
@@ -65,6 +92,7 @@ pub enum Event {
 /// let (sender, mut events) = Events::channel();
 /// let context = ToolContext::from_host("/tmp").events(sender);
 /// Engine::new().run(Request::new("echo oops >&2"), &context).await?;
+/// assert!(matches!(events.recv().await, Some(Event::Judged { .. })));
 /// assert!(matches!(events.recv().await, Some(Event::Started { .. })));
 /// assert!(matches!(events.recv().await, Some(Event::Output { stream: Stream::Stderr, .. })));
 /// # Ok(()) }
@@ -81,6 +109,16 @@ pub enum Stream {
 }
 
 impl Event {
+    pub(crate) fn judged(job: &Job, verdict: &Verdict, context: &ToolContext) -> Self {
+        Self::Judged {
+            operation_id: context.shared_id(),
+            command: job.command.clone(),
+            description: job.description.clone(),
+            cwd: job.cwd.clone(),
+            verdict: verdict.clone(),
+        }
+    }
+
     pub(crate) fn started(running: &Running, context: &ToolContext) -> Self {
         let facts = &running.facts;
         Self::Started {
@@ -95,7 +133,11 @@ impl Event {
     fn weight(&self) -> usize {
         match self {
             Self::Output { bytes, .. } => bytes.len() + size_of::<Self>(),
-            Self::Started { .. } | Self::Ended { .. } | Self::Lost { .. } => 0,
+            Self::Judged { .. }
+            | Self::Started { .. }
+            | Self::Missed { .. }
+            | Self::Ended { .. }
+            | Self::Lost { .. } => 0,
         }
     }
 }
@@ -105,6 +147,14 @@ impl Event {
 pub struct EventSender {
     sender: mpsc::UnboundedSender<Event>,
     waiting: Arc<Waiting>,
+    patience: Patience,
+}
+
+/// Whether the command waits for an observer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    Waits,
+    GoesOn,
 }
 
 /// The observer's end.
@@ -120,7 +170,7 @@ pub struct EventSender {
 ///     let mut live = vec![];
 ///     while let Some(event) = events.recv().await {
 ///         match event {
-///             Event::Started { .. } => {}
+///             Event::Judged { .. } | Event::Started { .. } | Event::Missed { .. } => {}
 ///             Event::Output { bytes, .. } => live.extend(bytes),
 ///             Event::Ended { outcome, .. } => return (live, outcome.success()),
 ///             Event::Lost { .. } => break,
@@ -141,6 +191,8 @@ pub struct Events {
 #[derive(Debug, Default)]
 struct Waiting {
     bytes: AtomicUsize,
+    /// What has passed by since the last event that was sent, of each call.
+    missed: Mutex<Vec<(Arc<str>, u64)>>,
     taken: Notify,
 }
 
@@ -148,9 +200,38 @@ impl Events {
     /// Both ends of a channel for events.
     #[must_use]
     pub fn channel() -> (EventSender, Self) {
+        Self::made(Patience::Waits)
+    }
+
+    /// The same for an observer that only watches: nothing waits for it, and it is told what it has missed.
+    ///
+    /// ```
+    /// use bashtion::{Engine, Event, Events, Request, ToolContext};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+    /// let (sender, mut events) = Events::watching();
+    /// let context = ToolContext::from_host("/tmp").events(sender);
+    /// Engine::new().run(Request::new("head -c 5000000 /dev/zero"), &context).await?;
+    /// drop(context);
+    /// let (mut seen, mut missed) = (0, 0);
+    /// while let Some(event) = events.recv().await {
+    ///     match event {
+    ///         Event::Output { bytes, .. } => seen += bytes.len() as u64,
+    ///         Event::Missed { bytes, .. } => missed += bytes,
+    ///         _ => {}
+    ///     }
+    /// }
+    /// assert!(seen < 2_000_000 && seen + missed == 5_000_000);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn watching() -> (EventSender, Self) {
+        Self::made(Patience::GoesOn)
+    }
+
+    fn made(patience: Patience) -> (EventSender, Self) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let waiting = Arc::<Waiting>::default();
-        (EventSender { sender, waiting: Arc::clone(&waiting) }, Self { receiver, waiting })
+        (EventSender { sender, waiting: Arc::clone(&waiting), patience }, Self { receiver, waiting })
     }
 
     /// The next event; none when every sender is gone.
@@ -176,13 +257,37 @@ impl Events {
 
 impl EventSender {
     pub(crate) fn send(&self, event: Event) {
+        if self.patience == Patience::GoesOn && !self.keeps_up(&event) {
+            return;
+        }
         self.waiting.bytes.fetch_add(event.weight(), Ordering::AcqRel);
         // An observer that has gone away is no reason to stop the command.
         let _ = self.sender.send(event);
     }
 
+    /// Whether an observer that nobody waits for can take this. It is told what it has missed, then.
+    fn keeps_up(&self, event: &Event) -> bool {
+        let mut missed = self.waiting.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Event::Output { operation_id, bytes, .. } = event
+            && self.waiting.bytes.load(Ordering::Acquire) >= WINDOW
+        {
+            let bytes = bytes.len() as u64;
+            match missed.iter_mut().find(|(id, _)| id == operation_id) {
+                Some((_, count)) => *count += bytes,
+                None => missed.push((Arc::clone(operation_id), bytes)),
+            }
+            return false;
+        }
+        for (operation_id, bytes) in missed.drain(..) {
+            let _ = self.sender.send(Event::Missed { operation_id, bytes });
+        }
+        true
+    }
+
     pub(crate) fn has_room(&self) -> bool {
-        self.waiting.bytes.load(Ordering::Acquire) < WINDOW || self.sender.is_closed()
+        self.patience == Patience::GoesOn
+            || self.waiting.bytes.load(Ordering::Acquire) < WINDOW
+            || self.sender.is_closed()
     }
 
     /// Waits until the observer has caught up or gone away.
@@ -203,28 +308,32 @@ impl EventSender {
 /// Tells the observers of a call that it is lost, unless it is told how it ended.
 pub(crate) struct EndTeller<'a> {
     context: &'a ToolContext,
+    books: &'a Books,
     told: bool,
 }
 
 impl<'a> EndTeller<'a> {
-    pub(crate) fn new(context: &'a ToolContext) -> Self {
-        Self { context, told: false }
+    pub(crate) fn new(context: &'a ToolContext, books: &'a Books) -> Self {
+        Self { context, books, told: false }
     }
 
-    pub(crate) fn tell(mut self, outcome: &Outcome) {
+    pub(crate) fn tell(mut self, outcome: &mut Outcome) {
         self.told = true;
+        self.books.note_repetition(outcome);
         let operation_id = self.context.shared_id();
-        self.context.notify(|| Event::Ended {
-            operation_id: Arc::clone(&operation_id),
-            outcome: Box::new(outcome.clone()),
-        });
+        let event =
+            || Event::Ended { operation_id: Arc::clone(&operation_id), outcome: Box::new(outcome.clone()) };
+        self.books.record_afterwards(event);
+        self.context.notify(event);
     }
 }
 
 impl Drop for EndTeller<'_> {
     fn drop(&mut self) {
         if !self.told {
-            self.context.notify(|| Event::Lost { operation_id: self.context.shared_id() });
+            let event = || Event::Lost { operation_id: self.context.shared_id() };
+            self.books.record_afterwards(event);
+            self.context.notify(event);
         }
     }
 }

@@ -33,6 +33,7 @@ mod event;
 mod examine;
 mod judge;
 mod launch;
+mod ledger;
 mod limits;
 mod outcome;
 mod output;
@@ -64,6 +65,7 @@ pub use engine::{Builder, Engine, Error};
 pub use event::{Event, EventSender, Events, Stream};
 pub use examine::{Examination, landlock_lacks};
 pub use launch::LaunchError;
+pub use ledger::{Ledger, LedgerError};
 pub use limits::Limits;
 pub use outcome::{Fate, Leftover, Outcome, Status};
 pub use output::{Decoder, Output, Text};
@@ -74,6 +76,6 @@ pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{
     Chunk, InvalidTaskId, Kill, Live, Task, TaskError, TaskId, TaskLimits, TaskList, TaskState, Tasks,
-    supervise_if_asked,
+    supervise_if_asked, supervise_if_asked_with,
 };
 pub use tokio_util::sync::CancellationToken;

@@ -1,5 +1,6 @@
 //! One file for each verb.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod doctor;
@@ -20,6 +21,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Output(args) => (tasks::output::run(&args), args.error_format()),
         Command::Wait(args) => (tasks::wait::run(&args), args.error_format()),
         Command::Kill(args) => (tasks::kill::run(&args), args.error_format()),
+        Command::Audit(args) => (audit::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),

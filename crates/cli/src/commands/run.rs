@@ -10,8 +10,9 @@ use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use bashtion::{Engine, Status, ToolContext};
+use bashtion::{Engine, Ledger, LedgerError, Status, ToolContext};
 use clap::{ArgAction, ValueEnum};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, getrlimit};
@@ -220,8 +221,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let place = args.place();
     // First of all, while we have no child: from here on orphans come to us.
     let engine = match place {
-        Place::Foreground => settings.engine().adopt_orphans().build(),
-        Place::Background | Place::BackgroundLater => settings.engine().build(),
+        Place::Foreground => settings.engine(place)?.adopt_orphans().build(),
+        Place::Background | Place::BackgroundLater => settings.engine(place)?.build(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CliError::failed("cannot start", &error))?;
@@ -277,6 +278,21 @@ async fn run_and_show(
         }
         (None, Err(error)) => Err(CliError::failed("cannot print", &error)),
         (interrupted_by, _) => Ok(exit_code::of(&outcome, interrupted_by)),
+    }
+}
+
+/// The ledger of a background task, as whoever started it has said.
+pub(crate) fn handed_down(text: Option<&str>) -> Result<Option<Arc<dyn Ledger>>, LedgerError> {
+    let Some(settings) = text.and_then(|text| serde_json::from_str::<bashtion_audit::Settings>(text).ok())
+    else {
+        return Ok(None);
+    };
+    match settings::ledger(&settings) {
+        Ok(ledger) => Ok(Some(ledger)),
+        Err(error) if settings.mode == bashtion_audit::Mode::Required => {
+            Err(LedgerError { source: error.into() })
+        }
+        Err(_) => Ok(None),
     }
 }
 

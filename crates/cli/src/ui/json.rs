@@ -30,8 +30,8 @@ pub(super) fn show(mut events: Events) -> io::Result<()> {
                 decoders.finish()?;
                 print_line(&Line::Ended { outcome: &outcome })?;
             }
-            // The error that follows says more.
-            Event::Lost { .. } => {}
+            // The verdict is in the result, nothing is missed here, and the error that follows a loss says more.
+            Event::Judged { .. } | Event::Missed { .. } | Event::Lost { .. } => {}
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Everything that is printed.
 
+mod audit;
 mod face;
 mod json;
 mod outlet;
@@ -15,6 +16,7 @@ use bashtion::{Enforced, SandboxMode};
 use serde::Serialize;
 
 use crate::error::CliError;
+pub(crate) use audit::{audit_details, audit_line};
 pub(crate) use face::Face;
 use outlet::{Outlet, Target};
 pub(crate) use tasks::{task_as_json, task_details, task_line, task_started, task_table};

@@ -48,7 +48,11 @@ impl Outlets {
         match event {
             Event::Output { stream: Stream::Stdout | Stream::Output, bytes, .. } => self.stdout.write(&bytes),
             Event::Output { stream: Stream::Stderr, bytes, .. } => self.stderr.write(&bytes),
-            Event::Started { .. } | Event::Ended { .. } | Event::Lost { .. } => Ok(()),
+            Event::Judged { .. }
+            | Event::Started { .. }
+            | Event::Missed { .. }
+            | Event::Ended { .. }
+            | Event::Lost { .. } => Ok(()),
         }
     }
 

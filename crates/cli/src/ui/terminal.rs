@@ -52,7 +52,7 @@ impl Screen {
                     self.print(&safe)?;
                 }
                 Some(Event::Ended { outcome, .. }) => self.close(&outcome)?,
-                Some(Event::Started { .. }) => {}
+                Some(Event::Judged { .. } | Event::Started { .. } | Event::Missed { .. }) => {}
                 Some(Event::Lost { .. }) | None => return self.spinner.clear(),
             }
         }

@@ -1,6 +1,7 @@
 //! The command line, wired to the engine.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod audit;
 mod check;
 mod configured;
 mod confined;

@@ -33,7 +33,7 @@ pub use processes::Live;
 use processes::{Snapshot, boot};
 pub use reading::Chunk;
 pub(crate) use start::start;
-pub use supervisor::supervise_if_asked;
+pub use supervisor::{supervise_if_asked, supervise_if_asked_with};
 
 /// How many tasks there may be, and how much of them is kept.
 ///

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,6 +19,7 @@ use super::order::{Answer, Assignment};
 use super::processes::{VARIABLE, boot};
 use super::start::{ARGUMENT, CAN_SUPERVISE};
 use crate::engine::{Adopting, Begun};
+use crate::ledger::{Books, Ledger, LedgerError};
 use crate::{Engine, Error, Outcome, Status, ToolContext};
 
 /// Makes this program able to start background tasks: each is watched by a process of its own, which is this program
@@ -38,6 +40,14 @@ use crate::{Engine, Error, Outcome, Status, ToolContext};
 /// ```
 #[must_use]
 pub fn supervise_if_asked() -> Option<ExitCode> {
+    supervise_if_asked_with(|_| Ok(None))
+}
+
+/// The same for programs whose engines have a ledger: it is made anew from the text of [`crate::Builder::hand_down`].
+#[must_use]
+pub fn supervise_if_asked_with(
+    ledger: impl FnOnce(Option<&str>) -> Result<Option<Arc<dyn Ledger>>, LedgerError>,
+) -> Option<ExitCode> {
     CAN_SUPERVISE.store(true, Ordering::Relaxed);
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != ARGUMENT) || arguments.next().is_some() {
@@ -46,19 +56,25 @@ pub fn supervise_if_asked() -> Option<ExitCode> {
     if bashtion_sandbox::detach().is_err() {
         return Some(ExitCode::FAILURE);
     }
-    let result = supervise();
+    let result = supervise(ledger);
     Some(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn supervise() -> io::Result<()> {
+fn supervise(
+    ledger: impl FnOnce(Option<&str>) -> Result<Option<Arc<dyn Ledger>>, LedgerError>,
+) -> io::Result<()> {
     let mut text = vec![];
     io::stdin().lock().read_to_end(&mut text)?;
     let assignment: Assignment = serde_json::from_slice(&text)?;
     drop(text);
     let folder = Folder::at(PathBuf::from(&assignment.folder));
     let claim = folder.claim()?;
+    let books = match ledger(assignment.settings.hand_down.as_deref()) {
+        Ok(ledger) => Books(ledger),
+        Err(error) => return answer(&failure(&error.into())),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let done = runtime.block_on(Supervisor { folder, claim }.run(assignment));
+    let done = runtime.block_on(Supervisor { folder, claim }.run(assignment, books));
     runtime.shutdown_background();
     crate::wait_for_stopping();
     done
@@ -71,10 +87,10 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    async fn run(self, assignment: Assignment) -> io::Result<()> {
+    async fn run(self, assignment: Assignment, books: Books) -> io::Result<()> {
         let Assignment { id, sizes, settings, caller, request, .. } = assignment;
         let grace = settings.limits.grace;
-        let engine = Engine::from_settings(settings, Adopting::Orphans);
+        let engine = Engine::from_settings(settings, Adopting::Orphans, books);
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
         let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
         let request = request.env(VARIABLE, id.as_str());

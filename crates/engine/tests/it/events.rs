@@ -25,12 +25,19 @@ async fn started_output_ended_in_this_order() {
                 format!("{stream:?} {}", String::from_utf8(bytes).unwrap())
             }
             Event::Ended { outcome, .. } => format!("ended {}", outcome.status),
-            Event::Lost { .. } => panic!("it ended"),
+            Event::Judged { verdict, .. } => format!("judged {}", verdict.decision),
+            Event::Missed { .. } | Event::Lost { .. } => panic!("it ended"),
         });
     }
     assert_eq!(
         seen,
-        ["started echo out; sleep 0.1; echo err >&2", "Stdout out\n", "Stderr err\n", "ended exit 0"]
+        [
+            "judged allow",
+            "started echo out; sleep 0.1; echo err >&2",
+            "Stdout out\n",
+            "Stderr err\n",
+            "ended exit 0"
+        ]
     );
 }
 
@@ -74,6 +81,7 @@ async fn one_that_is_dropped_is_told_to_be_lost() {
     let context = world.context().events(sender);
     let run = world.engine.run(Request::new("sleep 1000"), &context);
     assert!(tokio::time::timeout(Duration::from_millis(100), run).await.is_err());
+    assert!(matches!(events.recv().await, Some(Event::Judged { .. })));
     assert!(matches!(events.recv().await, Some(Event::Started { .. })));
     assert!(matches!(events.recv().await, Some(Event::Lost { .. })));
     bashtion::wait_for_stopping();
@@ -86,6 +94,7 @@ async fn several_observers_all_see_everything() {
     let context = world.context().events(one).events(two);
     world.engine.run(Request::new("echo hi"), &context).await.unwrap();
     for events in [&mut first, &mut second] {
+        assert!(matches!(events.recv().await, Some(Event::Judged { .. })));
         assert!(matches!(events.recv().await, Some(Event::Started { .. })));
         assert!(matches!(events.recv().await, Some(Event::Output { .. })));
         assert!(matches!(events.recv().await, Some(Event::Ended { .. })));

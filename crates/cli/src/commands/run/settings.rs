@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bashtion::{
-    Builder, Engine, KeepFile, Leftovers, Limits, Mode, Policy, Request, SandboxSettings, Sessions, Streams,
-    TaskLimits,
+    Builder, Engine, KeepFile, Ledger, Leftovers, Limits, Mode, Policy, Request, SandboxSettings, Sessions,
+    Streams, TaskLimits,
 };
+use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::{Args, Place, confining};
@@ -17,7 +19,7 @@ use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
 use crate::state_dir::state_dir;
-use crate::ui::Face;
+use crate::ui::{self, Face};
 
 /// Everything one run needs.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub(super) struct Settings {
     policy: Policy,
     sandbox: SandboxSettings,
     tasks: TaskLimits,
+    audit: Option<bashtion_audit::Settings>,
     /// How long a command is waited for that then goes on in the background.
     pub(super) soft_wait: Duration,
     pub(super) max_output: usize,
@@ -41,14 +44,33 @@ pub(super) enum Patience {
 }
 
 impl Settings {
-    pub(super) fn engine(&self) -> Builder {
-        let engine = Engine::builder()
+    /// For a background task the supervisor writes everything down.
+    pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
+        let mut engine = Engine::builder()
             .policy(self.policy.clone())
             .sandbox(self.sandbox.clone())
             .task_limits(self.tasks.clone());
-        match &self.state_dir {
-            Some(dir) => engine.state_dir(dir),
-            None => engine,
+        if let Some(dir) = &self.state_dir {
+            engine = engine.state_dir(dir);
+        }
+        let Some(audit) = &self.audit else { return Ok(engine) };
+        if place != Place::Foreground {
+            return Ok(engine.hand_down(serde_json::to_string(audit).unwrap_or_default()));
+        }
+        match ledger(audit) {
+            Ok(ledger) => Ok(engine.ledger(ledger)),
+            Err(error) if audit.mode == bashtion_audit::Mode::Required => {
+                let told = CliError::failed(
+                    "cannot write the audit log, which is required; nothing was run",
+                    &error,
+                );
+                Err(told.help("make room, or name another directory with BASHTION_STATE_DIR"))
+            }
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+                ui::note(&format!("this is not written down: {error}: {cause}"));
+                Ok(engine)
+            }
         }
     }
 
@@ -126,11 +148,31 @@ impl Settings {
             (None, Place::Foreground) => request,
         };
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
-        let Loaded { policy, sandbox, tasks } = config::load_for(&cwd).map_err(failed)?;
+        let Loaded { policy, sandbox, tasks, mut audit } = config::load_for(&cwd).map_err(failed)?;
         let sandbox = confining::with_flags(sandbox, args)?;
+        if let Some(audit) = &mut audit {
+            let given = args.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+            let secret = given.filter(|(name, _)| bashtion_audit::is_secret_name(name));
+            audit.secrets.extend(secret.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
         let max_output = args.max_output.unwrap_or(limits.max_output);
-        Ok(Self { request, cwd, state_dir: state_dir(), policy, sandbox, tasks, soft_wait, max_output })
+        Ok(Self {
+            request,
+            cwd,
+            state_dir: state_dir(),
+            policy,
+            sandbox,
+            tasks,
+            audit,
+            soft_wait,
+            max_output,
+        })
     }
+}
+
+/// Somebody who writes down what happens.
+pub(crate) fn ledger(settings: &bashtion_audit::Settings) -> Result<Arc<dyn Ledger>, AuditError> {
+    Ok(Arc::new(Audit::open(settings)?))
 }
 
 /// One byte more than the engine takes, so that it can say that it is too much.
