@@ -191,9 +191,7 @@ impl Audit {
             match known {
                 Some(key) => key,
                 // From now on a missing end is a damage.
-                None => make_key(&key_path)
-                    .and_then(|key| write_tail(&mut tail, &key, 0, &Hash::ZERO).map(|()| key))
-                    .map_err(failed(key_path))?,
+                None => make_key(&key_path, &mut tail).map_err(failed(key_path))?,
             }
         };
         let files = Files { lock, spool, tail, database: None };
@@ -225,14 +223,14 @@ impl Audit {
         let Files { lock, spool, tail, database } = &mut *files;
         let failed = |source| AuditError::File { path: self.path.with_extension("spool"), source };
         let _turn = Turn::take(lock).map_err(failed)?;
-        let (last, before) = self.read_tail(tail)?;
+        let End { id: last, hash: before, length } = self.settle(spool, tail)?;
         let (id, time) = (last + 1, now());
         let hash = self.key.link(&before, id, time, &entry);
         let mut line =
             serde_json::to_vec(&Spooled { id, time, entry, hash }).map_err(|e| failed(e.into()))?;
         line.push(b'\n');
-        let length = spool.metadata().map_err(failed)?.len();
-        let written = spool.write_all(&line).and_then(|()| write_tail(tail, &self.key, id, &hash));
+        let end = End { id, hash, length: length + line.len() as u64 };
+        let written = spool.write_all(&line).and_then(|()| end.write(tail, &self.key));
         if let Err(source) = written {
             // Half a line would be a broken one.
             let _ = spool.set_len(length);
@@ -240,7 +238,9 @@ impl Audit {
         }
         if length > SPOOL_SIZE {
             // If it cannot be moved now, it stays where it is.
-            let _ = self.move_to_database(spool, database);
+            let _ = self
+                .move_to_database(spool, database)
+                .map(|()| End { length: 0, ..end }.write(tail, &self.key));
         }
         Ok(id)
     }
@@ -254,8 +254,13 @@ impl Audit {
         let Files { lock, spool, tail, database } = &mut *files;
         let _turn = Turn::take(lock)
             .map_err(|source| AuditError::File { path: self.path.with_extension("lock"), source })?;
+        let last = self.settle(spool, tail);
         self.move_to_database(spool, database)?;
-        let last = self.read_tail(tail);
+        if let Ok(end) = &last {
+            // If not now, the next one notices that the spool is shorter.
+            let _ = End { length: 0, ..*end }.write(tail, &self.key);
+        }
+        let last = last.map(|end| (end.id, end.hash));
         match database {
             Some(database) => work(database, last),
             None => Err(AuditError::None { directory: self.settings.directory.clone() }),
@@ -295,18 +300,31 @@ impl Audit {
         spool.set_len(0).map_err(no_spool)
     }
 
-    /// The last row that was written; 0 before the first.
-    pub(crate) fn read_tail(&self, tail: &mut File) -> Result<(i64, Hash), AuditError> {
-        let damaged = || AuditError::Tail { path: self.path.with_extension("tail") };
-        let mut bytes = vec![];
-        tail.seek(SeekFrom::Start(0)).and_then(|_| tail.read_to_end(&mut bytes)).map_err(|_| damaged())?;
-        let (Some(id), Some(hash), Some(seal)) = (bytes.get(..8), bytes.get(8..40), bytes.get(40..72)) else {
-            return Err(damaged());
-        };
-        let id = i64::from_le_bytes(id.try_into().unwrap_or_default());
-        let hash = Hash::from_bytes(hash);
-        let is_right = Hash::from_bytes(seal) == self.key.seal("tail", id, &hash);
-        if is_right { Ok((id, hash)) } else { Err(damaged()) }
+    /// The last row that was written. A writer may have died between the row and the mark: then the row counts if it is
+    /// whole and ours, and otherwise never was.
+    fn settle(&self, spool: &mut File, tail: &mut File) -> Result<End, AuditError> {
+        let mut end = End::read(tail, &self.key)
+            .ok_or_else(|| AuditError::Tail { path: self.path.with_extension("tail") })?;
+        let no_spool = |source| AuditError::File { path: self.path.with_extension("spool"), source };
+        let length = spool.metadata().map_err(no_spool)?.len();
+        if length <= end.length {
+            // Shorter when its rows have been moved; if they have not, they will be missed.
+            end.length = length;
+            return Ok(end);
+        }
+        let mut text = vec![];
+        spool.seek(SeekFrom::Start(end.length)).map_err(no_spool)?;
+        spool.read_to_end(&mut text).map_err(no_spool)?;
+        for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+            let Ok(row) = serde_json::from_slice::<Spooled>(line) else { break };
+            if row.id != end.id + 1 || row.hash != self.key.link(&end.hash, row.id, row.time, &row.entry) {
+                break;
+            }
+            end = End { id: row.id, hash: row.hash, length: end.length + line.len() as u64 };
+        }
+        spool.set_len(end.length).map_err(no_spool)?;
+        end.write(tail, &self.key).map_err(no_spool)?;
+        Ok(end)
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
@@ -314,11 +332,40 @@ impl Audit {
     }
 }
 
-fn write_tail(tail: &mut File, key: &Key, id: i64, hash: &Hash) -> io::Result<()> {
-    let seal = key.seal("tail", id, hash);
-    let bytes = [&id.to_le_bytes(), hash.bytes(), seal.bytes()].concat();
-    tail.seek(SeekFrom::Start(0))?;
-    tail.write_all(&bytes)
+/// Where the chain ends, and how long the spool is then.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    id: i64,
+    hash: Hash,
+    length: u64,
+}
+
+impl End {
+    const START: Self = Self { id: 0, hash: Hash::ZERO, length: 0 };
+
+    /// None if it is damaged.
+    fn read(tail: &mut File, key: &Key) -> Option<Self> {
+        let mut bytes = [0; 80];
+        tail.seek(SeekFrom::Start(0)).ok()?;
+        tail.read_exact(&mut bytes).ok()?;
+        let (number, rest) = bytes.split_first_chunk::<8>()?;
+        let (hash, rest) = rest.split_at_checked(32)?;
+        let (length, seal) = rest.split_first_chunk::<8>()?;
+        let end = Self {
+            id: i64::from_le_bytes(*number),
+            hash: Hash::from_bytes(hash),
+            length: u64::from_le_bytes(*length),
+        };
+        (Hash::from_bytes(seal) == key.seal("tail", end.id, &end.hash)).then_some(end)
+    }
+
+    fn write(&self, tail: &mut File, key: &Key) -> io::Result<()> {
+        let seal = key.seal("tail", self.id, &self.hash);
+        let bytes =
+            [&self.id.to_le_bytes(), self.hash.bytes(), &self.length.to_le_bytes(), seal.bytes()].concat();
+        tail.seek(SeekFrom::Start(0))?;
+        tail.write_all(&bytes)
+    }
 }
 
 fn insert(connection: &Connection, row: &Spooled) -> rusqlite::Result<()> {
@@ -410,9 +457,11 @@ fn read_key(path: &Path) -> io::Result<Option<Key>> {
     }
 }
 
-fn make_key(path: &Path) -> io::Result<Key> {
+/// The end first: once there is a key, there is a log.
+fn make_key(path: &Path, tail: &mut File) -> io::Result<Key> {
     let mut bytes = [0; Key::LENGTH];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    End::START.write(tail, &Key::new(bytes))?;
     let partial = path.with_extension("key.new");
     private().create(true).truncate(true).open(&partial)?.write_all(&bytes)?;
     fs::rename(partial, path)?;

@@ -128,9 +128,8 @@ impl Log {
         Ok(())
     }
 
-    /// Puts everything into one file, then a line that says how it ended. The pieces stay until [`Log::clean`]. Also
-    /// what could not be written.
-    pub(super) fn finish(&mut self, last_line: &str) -> (Layout, Option<io::Error>) {
+    /// Puts everything into one file. The pieces stay until [`Log::close`]. Also what could not be written.
+    pub(super) fn finish(&mut self) -> (Layout, Option<io::Error>) {
         let kept = self.kept_head();
         let mut layout = Layout { total: self.seen, head: kept, marker: 0, tail: 0 };
         let mut problem = self.failed.take();
@@ -142,9 +141,6 @@ impl Log {
                 Ok(()) => layout = Layout { marker: marker.len() as u64, tail, ..layout },
                 Err(error) => problem = problem.or(Some(error)),
             }
-        }
-        if let Err(error) = self.head.write_all(last_line.as_bytes()) {
-            problem = problem.or(Some(error));
         }
         (layout, problem)
     }
@@ -162,10 +158,14 @@ impl Log {
         Ok(())
     }
 
-    /// Removes the pieces, once it is recorded that they are in the file.
-    pub(super) fn clean(self) {
-        for piece in self.pieces {
-            let _ = fs::remove_file(piece.path);
+    /// Once it is recorded where everything is: a last line, and no more pieces. Before, the line could be taken for output.
+    pub(super) fn close(mut self, layout: Layout, last_line: &str) {
+        // On a full disk it is missing, and the result is not.
+        let _ = self.head.write_all(last_line.as_bytes());
+        if layout.tail > 0 {
+            for piece in self.pieces {
+                let _ = fs::remove_file(piece.path);
+            }
         }
     }
 }

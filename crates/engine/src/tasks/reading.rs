@@ -163,13 +163,14 @@ mod tests {
                 log.write(chunk);
             }
             let (gaps, running) = everything(&folder, &record, None);
-            let (layout, problem) = log.finish("\n[ended]\n");
+            let (layout, problem) = log.finish();
             assert!(problem.is_none());
+            let (_, lost) = everything(&folder, &record, None);
             let (_, between) = everything(&folder, &record, Some(layout));
-            log.clean();
+            log.close(layout, "\n[ended]\n");
             let (gaps_after, after) = everything(&folder, &record, Some(layout));
             assert_eq!((&gaps, &running), (&gaps_after, &after), "{total}");
-            assert_eq!(between, after);
+            assert_eq!((&between, &lost), (&after, &after));
             let dropped: u64 = gaps.iter().map(|(_, count)| count).sum();
             assert_eq!(dropped + after.len() as u64, total as u64, "kept and dropped is all");
             let dropped = usize::try_from(dropped).unwrap();

@@ -148,7 +148,8 @@ impl Supervisor {
         reserved: Reserved,
         record: &Record,
     ) -> io::Result<()> {
-        let (layout, problem) = log.finish(&last_line(&outcome, record, log.ends_with_newline()));
+        let (layout, problem) = log.finish();
+        let last_line = last_line(&outcome, record, log.ends_with_newline());
         outcome.task_id = Some(record.id.clone());
         outcome.output_file = Some(log.path().to_owned());
         outcome.output_file_bytes = Some(layout.head + layout.tail);
@@ -156,9 +157,7 @@ impl Supervisor {
             outcome.notes.push(format!("the output file is not complete: {problem}"));
         }
         reserved.write(Ending { version: VERSION, ended: milliseconds_since_1970(), layout, outcome })?;
-        if layout.tail > 0 {
-            log.clean();
-        }
+        log.close(layout, &last_line);
         drop(self.claim);
         Ok(())
     }
