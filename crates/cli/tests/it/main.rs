@@ -12,6 +12,7 @@ mod other_hosts;
 mod other_verbs;
 mod pipe;
 mod refused;
+mod sessions;
 mod stream;
 mod tasks;
 mod tasks_under_stress;

@@ -322,3 +322,19 @@ fn a_program_without_a_supervisor_is_told_and_one_that_names_it_works() {
     let bashtion::TaskState::Ended(outcome) = task.state else { panic!("{task:?}") };
     assert_eq!((outcome.status, outcome.output.stdout()), (bashtion::Status::Exited(2), "durable\n"));
 }
+
+#[test]
+fn a_supervisor_is_small() {
+    let world = world();
+    let id = start(&world, &[], "echo up; sleep 4336.1");
+    wait_until("it runs", || output(&world, &[], &id) == "up\n");
+    let pid = supervisor(&world, &id);
+    let number = |file: &str, name: &str| -> u64 {
+        let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let (kib, threads) = (number("smaps_rollup", "Pss_Anon:"), number("status", "Threads:"));
+    assert!(kib < 2048 && threads <= 2, "{kib} KiB of its own, {threads} threads");
+    world.bashtion().args(&["kill", &id]).finish().code().unwrap();
+}
