@@ -161,7 +161,7 @@ fn list(audit: &Audit, args: &List) -> Result<ExitCode, CliError> {
     if rows.is_empty() {
         return ui::print(b"no rows\n");
     }
-    let lines: String = rows.iter().map(|row| ui::audit_line(row)).collect();
+    let lines: String = rows.iter().map(ui::audit_line).collect();
     ui::print(lines.as_bytes())
 }
 
