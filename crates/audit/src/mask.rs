@@ -18,12 +18,13 @@ pub struct Masker {
 /// Whether a variable of this name holds something that nobody should read.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 16] = [
         "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "ACCESS_KEY",
-        "PRIVATE_KEY", "CREDENTIAL", "AUTH_KEY", "SIGNING_KEY",
+        "PRIVATE_KEY", "CREDENTIAL", "AUTH_KEY", "SIGNING_KEY", "OAUTH", "BEARER", "COOKIE", "JWT",
     ];
+    const ENDS: [&str; 5] = ["_KEY", "_PAT", "_PWD", "_AUTH", "_PASS"];
     let upper = name.to_ascii_uppercase();
-    WORDS.iter().any(|word| upper.contains(word)) || upper.ends_with("_KEY") || upper.ends_with("_PAT")
+    WORDS.iter().any(|word| upper.contains(word)) || ENDS.iter().any(|end| upper.ends_with(end))
 }
 
 /// A kind of token that can be told by how it begins.
@@ -64,11 +65,16 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// What follows is a secret up to the next blank.
-const INTRODUCTIONS: [(&str, &str); 4] = [
+const INTRODUCTIONS: [(&str, &str); 9] = [
     ("bearer-token", "Bearer "),
     ("basic-credentials", "Authorization: Basic "),
     ("password", "password="),
     ("password", "--password="),
+    ("password", "--password "),
+    ("token", "--token="),
+    ("token", "--token "),
+    ("api-key", "--api-key="),
+    ("api-key", "--api-key "),
 ];
 
 impl Masker {
@@ -103,7 +109,10 @@ fn mask_shapes(text: &str) -> String {
     let mut before: Option<char> = None;
     while let Some(next) = rest.chars().next() {
         let begins = before.is_none_or(|c| !c.is_ascii_alphanumeric());
-        let found = begins.then(|| token_at(rest).or_else(|| introduced_at(rest))).flatten();
+        let found = begins
+            .then(|| token_at(rest).or_else(|| introduced_at(rest)).or_else(|| assigned_at(rest)))
+            .flatten()
+            .or_else(|| in_address_at(rest));
         match found {
             Some((kept, name, length)) => {
                 masked.push_str(&rest[..kept]);
@@ -140,6 +149,29 @@ fn introduced_at(text: &str) -> Option<(usize, &'static str, usize)> {
         let is_variable = rest.starts_with('$') || rest.starts_with('[');
         (length >= LEAST && !is_variable).then_some((introduction.len(), *name, length))
     })
+}
+
+/// `API_TOKEN=value`
+fn assigned_at(text: &str) -> Option<(usize, &'static str, usize)> {
+    const LEAST: usize = 6;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let name = text.bytes().take_while(|byte| is_name(*byte)).count();
+    let rest = text.get(name..)?.strip_prefix('=').filter(|_| is_secret_name(&text[..name]))?;
+    let quotes = rest.bytes().take_while(|byte| b"\"'".contains(byte)).count();
+    let value = rest.get(quotes..)?;
+    let length = value.find(|c: char| c.is_whitespace() || "\"';|&<>()".contains(c)).unwrap_or(value.len());
+    let is_known = value.starts_with('$') || value.starts_with('[');
+    (length >= LEAST && !is_known).then_some((name + 1 + quotes, "value", length))
+}
+
+/// `://user:password@host`
+fn in_address_at(text: &str) -> Option<(usize, &'static str, usize)> {
+    let rest = text.strip_prefix("://")?;
+    let end = rest.find(|c: char| c.is_whitespace() || "/\"'".contains(c)).unwrap_or(rest.len());
+    let (before, _) = rest.get(..end)?.rsplit_once('@')?;
+    let (user, password) = before.split_once(':')?;
+    let is_known = password.is_empty() || password.starts_with('$') || password.starts_with('[');
+    (!is_known).then_some(("://".len() + user.len() + 1, "password", password.len()))
 }
 
 fn is_of_token(byte: u8) -> bool {
@@ -205,6 +237,11 @@ mod tests {
             ),
             ("-----BEGIN OPENSSH PRIVATE KEY-----\ncut".to_owned(), "[secret:private-key]"),
             ("-----BEGIN CERTIFICATE-----\nx".to_owned(), "-----BEGIN CERTIFICATE-----\nx"),
+            ("export LATE_TOKEN='inline-token-1'; x".to_owned(), "export LATE_TOKEN='[secret:value]'; x"),
+            ("TOKEN=$(cat file) run".to_owned(), "TOKEN=$(cat file) run"),
+            ("tool --token longtoken1".to_owned(), "tool --token [secret:token]"),
+            ("git clone https://me:pass1@host/x".to_owned(), "git clone https://me:[secret:password]@host/x"),
+            ("curl https://host:8080/a@b".to_owned(), "curl https://host:8080/a@b"),
             ("größe 中 🦀".to_owned(), "größe 中 🦀"),
         ];
         for (text, expected) in cases {
@@ -214,12 +251,13 @@ mod tests {
 
     #[test]
     fn names() {
-        for name in
-            ["GITHUB_TOKEN", "api_key", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "DEPLOY_KEY", "MY_PAT"]
-        {
+        for name in [
+            "GITHUB_TOKEN", "api_key", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "DEPLOY_KEY", "MY_PAT",
+            "MYSQL_PWD",
+        ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["PATH", "HOME", "KEYBOARD", "PATTERN", "SSH_AUTH_SOCK"] {
+        for name in ["PATH", "HOME", "KEYBOARD", "PATTERN", "SSH_AUTH_SOCK", "PWD", "OLDPWD"] {
             assert!(!is_secret_name(name), "{name}");
         }
     }

@@ -12,11 +12,11 @@ use crate::store::{Audit, AuditError, Entry, Mode, database_failed};
 impl Ledger for Audit {
     fn record(&self, event: &Event) -> Result<(), LedgerError> {
         let Some(entry) = self.entry(event) else { return Ok(()) };
-        match (self.append(entry), self.settings.mode) {
-            (Ok(_), _) => Ok(()),
-            (Err(source), Mode::Required) => Err(LedgerError { source: source.into() }),
-            (Err(_), Mode::On | Mode::Off) => Ok(()),
-        }
+        self.append(entry).map(drop).map_err(|source| LedgerError { source: source.into() })
+    }
+
+    fn is_required(&self) -> bool {
+        self.settings.mode == Mode::Required
     }
 
     fn failures_in_a_row(&self, command: &str, cwd: &Path) -> u32 {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -176,6 +176,7 @@ impl Audit {
         let directory = &settings.directory;
         let failed = |path: PathBuf| move |source| AuditError::File { path, source };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed(directory.clone()))?;
+        check_owner(directory).map_err(failed(directory.clone()))?;
         let open = |name: &str| {
             let path = directory.join(name);
             private().create(true).truncate(false).open(&path).map_err(failed(path))
@@ -236,7 +237,7 @@ impl Audit {
             let _ = spool.set_len(length);
             return Err(failed(source));
         }
-        if length > SPOOL_SIZE {
+        if length > SPOOL_SIZE || (id > 1 && !self.path.exists()) {
             // If it cannot be moved now, it stays where it is.
             let _ = self
                 .move_to_database(spool, database)
@@ -450,7 +451,9 @@ pub(crate) fn set_end(
 
 fn read_key(path: &Path) -> io::Result<Option<Key>> {
     let mut bytes = [0; Key::LENGTH];
-    match File::open(path).and_then(|mut file| file.read_exact(&mut bytes)) {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let opened = File::options().read(true).custom_flags(flags).open(path);
+    match opened.and_then(|mut file| file.read_exact(&mut bytes)) {
         Ok(()) => Ok(Some(Key::new(bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -466,6 +469,20 @@ fn make_key(path: &Path, tail: &mut File) -> io::Result<Key> {
     private().create(true).truncate(true).open(&partial)?.write_all(&bytes)?;
     fs::rename(partial, path)?;
     Ok(Key::new(bytes))
+}
+
+/// In a shared place somebody else may have made it first, to read or to change what we write.
+fn check_owner(directory: &Path) -> io::Result<()> {
+    /// The directory itself and those that are ours around it.
+    const LEVELS: usize = 3;
+    for place in directory.ancestors().take(LEVELS) {
+        let owner = fs::symlink_metadata(place)?.uid();
+        if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+            let problem = format!("{} belongs to another user", place.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+        }
+    }
+    Ok(())
 }
 
 /// To write files that only the user can read.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Leftovers;
 use crate::admit::Job;
 use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
+use crate::output::StateDir;
 use crate::places::Places;
 
 /// How commands are confined.
@@ -66,6 +67,9 @@ pub(crate) struct Confining {
     pub(crate) env: Vec<(&'static str, &'static str)>,
 }
 
+/// In the state directory, what no command may see: what others are told, sessions, the audit log.
+const PRIVATE: &str = "private";
+
 /// What a confined command may use if nobody says otherwise, on hosts where a whole tree can be limited.
 ///
 /// ```
@@ -86,11 +90,17 @@ impl Confining {
         settings: &SandboxSettings,
         sandbox: &Sandbox,
         places: &Places,
+        state: &StateDir,
     ) -> Option<Self> {
         if settings.mode == Mode::Off && settings.limits.is_empty() {
             return None;
         }
         let home = job.home.as_deref();
+        let own = state.path().to_owned();
+        if settings.mode != Mode::Off {
+            // Only what exists can be hidden and kept. Where it cannot be made, nothing will be in it.
+            let _ = state.folder(PRIVATE);
+        }
         let mut notes = vec![];
         let mut writable = vec![];
         let mut workspaces = vec![];
@@ -141,8 +151,8 @@ impl Confining {
             network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
             writable,
             workspaces,
-            kept: settings.kept.iter().filter_map(|path| path.canonicalize().ok()).collect(),
-            secrets: existing.secrets.clone(),
+            kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
+            secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
             sockets: settings.sockets.iter().map(|path| job.cwd.join(expand(path, home))).collect(),
             attended: job.leftovers == Leftovers::End,
             temporary: job.temporary.clone(),

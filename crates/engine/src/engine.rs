@@ -170,7 +170,7 @@ impl Engine {
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places };
         let plan = Plan::new(job, permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
-        self.books.record_afterwards(|| Event::started(&running, context));
+        let _ = self.books.record_afterwards(|| Event::started(&running, context)); // the end tells, if it fails too
         context.notify(|| Event::started(&running, context));
         Ok(Begun::Running(Box::new(running)))
     }

@@ -323,7 +323,10 @@ impl<'a> EndTeller<'a> {
         let operation_id = self.context.shared_id();
         let event =
             || Event::Ended { operation_id: Arc::clone(&operation_id), outcome: Box::new(outcome.clone()) };
-        self.books.record_afterwards(event);
+        let problem = self.books.record_afterwards(event);
+        outcome.notes.extend(problem);
+        let event =
+            || Event::Ended { operation_id: Arc::clone(&operation_id), outcome: Box::new(outcome.clone()) };
         self.context.notify(event);
     }
 }
@@ -332,7 +335,7 @@ impl Drop for EndTeller<'_> {
     fn drop(&mut self) {
         if !self.told {
             let event = || Event::Lost { operation_id: self.context.shared_id() };
-            self.books.record_afterwards(event);
+            let _ = self.books.record_afterwards(event);
             self.context.notify(event);
         }
     }

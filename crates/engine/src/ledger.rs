@@ -9,10 +9,14 @@ use crate::{Event, Outcome, Status};
 /// Somebody who writes down what happens to commands. Unlike an [`crate::EventSender`] it is waited for.
 ///
 /// It is told of [`Event::Judged`] before anything runs, of [`Event::Started`], and of [`Event::Ended`] or
-/// [`Event::Lost`]; never of output. If it cannot write down what was judged, the command does not run.
+/// [`Event::Lost`]; never of output. If it is required and cannot write down what was judged, the command does not run.
+/// What it cannot write down later is told in the result.
 pub trait Ledger: fmt::Debug + Send + Sync {
     /// Writes one event down.
     fn record(&self, event: &Event) -> Result<(), LedgerError>;
+
+    /// Whether a command that cannot be written down must not run.
+    fn is_required(&self) -> bool;
 
     /// How often in a row this very command has been refused or failed in this directory before now.
     fn failures_in_a_row(&self, command: &str, cwd: &Path) -> u32;
@@ -20,7 +24,7 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 
 /// It could not be written down.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write down what was asked for, so nothing was run")]
+#[error("cannot write down what was asked for")]
 pub struct LedgerError {
     /// Why.
     pub source: Box<dyn std::error::Error + Send + Sync>,
@@ -31,15 +35,19 @@ pub struct LedgerError {
 pub(crate) struct Books(pub(crate) Option<Arc<dyn Ledger>>);
 
 impl Books {
+    /// Before the command runs.
     pub(crate) fn record(&self, event: impl FnOnce() -> Event) -> Result<(), LedgerError> {
-        self.0.as_ref().map_or(Ok(()), |ledger| ledger.record(&event()))
+        let Some(ledger) = &self.0 else { return Ok(()) };
+        ledger.record(&event()).or_else(|error| if ledger.is_required() { Err(error) } else { Ok(()) })
     }
 
-    /// After the command has run it is too late to refuse it.
-    pub(crate) fn record_afterwards(&self, event: impl FnOnce() -> Event) {
-        if let Err(error) = self.record(event) {
-            tracing::warn!(%error, "cannot write down what happened");
-        }
+    /// After the command has run it is too late to refuse it. What went wrong, if something did.
+    pub(crate) fn record_afterwards(&self, event: impl FnOnce() -> Event) -> Option<String> {
+        let error = self.0.as_ref()?.record(&event()).err()?;
+        let cause = std::iter::successors(std::error::Error::source(&error), |error| error.source());
+        let causes: Vec<_> = cause.map(ToString::to_string).collect();
+        tracing::warn!(%error, "cannot write down what happened");
+        Some(format!("what happened could not be written down: {}", causes.join(": ")))
     }
 
     /// Says it if this is not the first time, so that whoever asks again and again stops.

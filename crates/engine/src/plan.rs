@@ -121,7 +121,7 @@ impl Plan {
         let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
         let limits = settings.limits.clone();
         let confining =
-            Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), sandbox, places);
+            Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), sandbox, places, &state);
         Ok(Self {
             confining,
             program,

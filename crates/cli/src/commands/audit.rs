@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let directory = state_dir().ok_or_else(|| {
         CliError::new("there is no state directory").help("name one with BASHTION_STATE_DIR")
     })?;
-    let audit = Audit::open_existing(&Settings::in_directory(directory))?;
+    let audit = Audit::open_existing(&Settings::in_directory(directory.join("private/audit")))?;
     match &args.verb {
         Verb::List(args) => list(&audit, args),
         Verb::Show(args) => show(&audit, args),

@@ -28,7 +28,8 @@ impl Audit {
             (Mode::On, None) => return Ok(None),
             (_, Some(directory)) => directory,
         };
-        let mut settings = Settings { mode, secrets: secrets(), ..Settings::in_directory(directory) };
+        let mut settings =
+            Settings { mode, secrets: secrets(), ..Settings::in_directory(directory.join("private/audit")) };
         if let Some(time) = self.keep_for {
             settings.keep_for = parse_seconds(&time.text())?;
         }

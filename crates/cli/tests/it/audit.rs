@@ -26,7 +26,7 @@ fn verified(world: &World) -> (Option<i32>, String) {
 fn tamper(world: &World, statement: &str) {
     let script = format!(
         "import sqlite3; c = sqlite3.connect('{}'); c.executescript(\"\"\"{statement}\"\"\"); c.commit()",
-        world.state().join("audit.db").display()
+        world.state().join("private/audit/audit.db").display()
     );
     let done = world.program("/usr/bin/env").args(&["python3", "-c", &script]).finish();
     assert_eq!(done.code(), Some(0), "{}", done.stderr());
@@ -93,7 +93,7 @@ fn secrets_are_called_by_their_names() {
     waited(&world, &id);
     let ended = &rows(&world, &["--kind", "ended"])[1];
     assert_eq!(ended["data"]["stdout"], "[secret:SERVICE_TOKEN] [secret:TOKEN_HERE]\n[secret:aws-key]\n");
-    for entry in fs::read_dir(world.state()).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+    for entry in fs::read_dir(world.state().join("private/audit")).unwrap().flatten() {
         let bytes = fs::read(entry.path()).unwrap();
         let text = String::from_utf8_lossy(&bytes);
         for secret in ["value-of-the-token", "given-to-the-command", "AKIAIOSFODNN7EXAMPLE"] {
@@ -142,19 +142,19 @@ fn every_change_is_noticed_and_named() {
 fn what_is_on_its_way_to_the_database_is_protected_too() {
     for (edit, problem) in [
         ("sed -i s/echo.2/echo.9/ audit.spool", "row 7 was changed"),
-        ("sed -i 5d audit.spool", "row 5 is missing"),
-        ("sed -i '8,$d' audit.spool", "the rows after 7 are missing"),
-        ("sed -i 4s/.*/nonsense/ audit.spool", "row 4 is missing"),
+        ("sed -i 3d audit.spool", "row 5 is missing"),
+        ("sed -i '6,$d' audit.spool", "the rows after 7 are missing"),
+        ("sed -i 2s/.*/nonsense/ audit.spool", "row 4 is missing"),
         (": > audit.tail", "the mark that says"),
         ("rm audit.tail", "the mark that says"),
         ("rm audit.tail audit.spool", "the mark that says"),
-        ("truncate -s 0 audit.spool", "the rows after 0 are missing"),
+        ("truncate -s 0 audit.spool", "the rows after 2 are missing"),
     ] {
         let world = world();
         for number in 0..3 {
             world.run(format!("echo {number}")).finish().code().unwrap();
         }
-        let script = format!("cd $BASHTION_STATE_DIR && {edit}");
+        let script = format!("cd $BASHTION_STATE_DIR/private/audit && {edit}");
         assert_eq!(world.program("/bin/bash").args(&["-c", &script]).finish().code(), Some(0));
         let (code, said) = verified(&world);
         assert_eq!(code, Some(1), "{edit}: {said}");
@@ -236,7 +236,7 @@ fn it_can_be_turned_off_and_a_project_cannot() {
     fs::write(&config, "[audit]\nmode = \"off\"\n").unwrap();
     let done = world.run("true").env("BASHTION_CONFIG", config.to_str().unwrap()).finish();
     assert_eq!(done.code(), Some(0));
-    assert!(!world.state().join("audit.key").exists());
+    assert!(!world.state().join("private/audit/audit.key").exists());
     fs::write(world.work().join(".bashtion.toml"), "[audit]\nmode = \"off\"\n").unwrap();
     let done = world.run("true").finish();
     assert_eq!(done.code(), Some(125));

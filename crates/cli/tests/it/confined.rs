@@ -172,3 +172,28 @@ fn nothing_is_left_behind() {
         assert_eq!(count(), 0, "{mode}");
     }
 }
+
+/// What others are told, what sessions hold and what was written down is nobody's business; what a task printed may be read.
+#[test]
+fn a_command_sees_nothing_of_our_own_state_but_output() {
+    for home in ["/root", ""] {
+        let world = world();
+        world.run_with(&["--session", "s"], "export KEPT=value").finish().code().unwrap();
+        let id = crate::tasks::start(&world, &[], "echo printed");
+        let file = crate::tasks::waited(&world, &id)["output_file"].as_str().unwrap().to_owned();
+        let state = world.state().display().to_string();
+        let command = format!(
+            "cat {file}; cat {state}/private/*/* {state}/private/sessions/s.json {state}/private/audit/audit.key; \
+             ls {state}/private/*; exec 9< {state}/private/tasks/lock; echo x > {state}/new; echo x >> {file}"
+        );
+        let looked = world.run_with(&["--json"], command).env("HOME", home).finish();
+        let json = looked.json();
+        let out = json["stdout"].as_str().unwrap();
+        assert!(
+            out.starts_with("printed\n") && !out.contains("KEPT") && !out.contains("audit.key"),
+            "{json}"
+        );
+        assert!(!world.state().join("new").exists());
+        assert!(!std::fs::read_to_string(&file).unwrap().ends_with("x\n"), "{json}");
+    }
+}

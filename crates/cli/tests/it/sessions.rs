@@ -38,7 +38,7 @@ fn what_cannot_be_is_told() {
     let gone = world.run_with(&["--session", "s"], "true").finish();
     assert_eq!(gone.code(), Some(125));
     assert!(gone.stderr().contains("help: go elsewhere with --cwd DIR"), "{}", gone.stderr());
-    fs::write(world.state().join("sessions/s.json"), "{").unwrap();
+    fs::write(world.state().join("private/sessions/s.json"), "{").unwrap();
     let damaged = world.run_with(&["--session", "s"], "true").finish();
     assert_eq!(damaged.code(), Some(125));
     assert!(damaged.stderr().contains("begin the session anew with --reset"), "{}", damaged.stderr());

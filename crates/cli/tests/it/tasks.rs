@@ -31,7 +31,7 @@ fn status(world: &World, id: &str) -> Value {
 }
 
 fn supervisor(world: &World, id: &str) -> Pid {
-    let record = fs::read(world.state().join("tasks").join(id).join("task.json")).unwrap();
+    let record = fs::read(world.state().join("private/tasks").join(id).join("task.json")).unwrap();
     let record: Value = serde_json::from_slice(&record).unwrap();
     Pid::from_raw(i32::try_from(record["supervisor"].as_i64().unwrap()).unwrap())
 }
@@ -135,7 +135,7 @@ fn what_is_refused_does_not_become_a_task() {
     assert_eq!(failed.code(), Some(125));
     assert!(failed.stderr().contains("/nowhere"), "{}", failed.stderr());
     assert_eq!(world.bashtion().args(&["tasks", "--json"]).finish().json(), serde_json::json!([]));
-    let left = fs::read_dir(world.state().join("tasks")).unwrap().flatten();
+    let left = fs::read_dir(world.state().join("private/tasks")).unwrap().flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();
     assert!(left.is_empty(), "{left:?}");
 }

@@ -47,13 +47,20 @@ pub(crate) struct Answers {
     pub(crate) pipeline: Option<Vec<i32>>,
 }
 
+/// What could notice that the shell is asked something at its end. How a pipeline ended is not worth that.
+const SEEING: [&str; 12] = [
+    "set -v", "verbose", "XTRACEFD", "set -r", "restricted", "ulimit", "declare -", "typeset -", "compgen",
+    "alias", "_bashtion", "RETURN",
+];
+
 impl Questions {
     /// None if there is nothing to ask, or if asking would be seen.
     pub(crate) fn about(command: &str, state: bool, has_pipeline: bool) -> Option<Self> {
         let traps = command.contains("trap");
         // A trap before every command would see ours, too.
         let would_be_seen = command.contains("DEBUG") || command.contains("extdebug");
-        let questions = Self { state, pipeline: has_pipeline && (state || !traps), traps };
+        let might_be_seen = traps || SEEING.iter().any(|word| command.contains(word));
+        let questions = Self { state, pipeline: has_pipeline && (state || !might_be_seen), traps };
         ((state || questions.pipeline) && !would_be_seen).then_some(questions)
     }
 }
@@ -98,7 +105,8 @@ impl Epilogue {
                 PathBuf::from(OsString::from_vec(bytes))
             });
             answers.cwd = cwd.filter(|path| path.is_absolute());
-            answers.changes = self.read("environment").map(|bytes| self.changes(&bytes));
+            let environment = self.read("complete").and_then(|_| self.read("environment"));
+            answers.changes = environment.map(|bytes| self.changes(&bytes));
         }
         answers
     }
@@ -149,9 +157,13 @@ impl Drop for Epilogue {
 
 const VARIABLE: &str = "BASH_ENV";
 
-/// What every shell has its own of.
+/// What every shell has its own of; and what would act on the next command before it begins, which nobody has judged.
 fn is_its_own(name: &OsStr) -> bool {
-    ["_", "SHLVL", "PWD", "TMPDIR", VARIABLE].iter().any(|own| name == *own)
+    const NAMES: [&str; 10] =
+        ["_", "SHLVL", "PWD", "TMPDIR", VARIABLE, "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "GCONV_PATH"];
+    const BEGINNINGS: [&[u8]; 3] = [b"LD_", b"BASH_FUNC_", b"BASHTION_"];
+    NAMES.iter().any(|own| name == *own)
+        || BEGINNINGS.iter().any(|beginning| name.as_bytes().starts_with(beginning))
 }
 
 fn unused_name(callers: &Path) -> PathBuf {
@@ -187,8 +199,11 @@ fn script(directory: &Path, questions: Questions, given: Option<&OsStr>) -> OsSt
     if questions.state {
         script.push("      builtin pwd -P >| ");
         script.push(at("cwd"));
+        // The environment may be too large for any program.
         script.push("\n      /usr/bin/env -0 >| ");
         script.push(at("environment"));
+        script.push(" && : >| ");
+        script.push(at("complete"));
         script.push("\n");
     }
     script.push("    fi\n  } > /dev/null 2>&1 || :\n  return \"$_bashtion_status\"\n}\n");
@@ -258,6 +273,7 @@ mod tests {
         let at = |name: &str| temp.path().join(".bashtion").join(name);
         fs::write(at("cwd"), "/w\n").unwrap();
         fs::write(at("environment"), b"A=1\0C=x=y\0PWD=/w\0SHLVL=1\0_=/usr/bin/env\0").unwrap();
+        fs::write(at("complete"), "").unwrap();
         fs::write(at("pipeline"), "1 0 ").unwrap();
         let answers = epilogue.answers();
         assert_eq!(answers.cwd, Some("/w".into()));

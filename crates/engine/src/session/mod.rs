@@ -34,7 +34,7 @@ pub enum SessionError {
         source: io::Error,
     },
     /// Where it was is gone.
-    #[error("the working directory of the session {name}, {}, is gone", cwd.display())]
+    #[error("a directory of the session {name}, {}, is gone or was replaced", cwd.display())]
     Gone {
         /// The session.
         name: String,
@@ -104,7 +104,7 @@ impl Sessions {
     pub fn workspace(&self, name: &str) -> Result<Option<PathBuf>, SessionError> {
         check(name)?;
         let folder = self.state.path().join(KIND);
-        Ok(load(&folder, name)?.map(|state| state.workspace))
+        load(&folder, name)?.map(|state| still_there(name, state.workspace)).transpose()
     }
 
     /// Puts a command into its session: where the last one left off, with what it exported.
@@ -126,11 +126,13 @@ impl Sessions {
                 Ok(()) | Err(_) => {}
             }
         }
+        let here = context.working_dir();
         let state = load(&folder, &name)?.unwrap_or_else(|| State {
             version: VERSION,
-            workspace: context.working_dir().to_owned(),
+            workspace: here.canonicalize().unwrap_or_else(|_| here.to_owned()),
             ..State::default()
         });
+        still_there(&name, state.workspace.clone())?;
         if request.cwd.is_none() {
             if let Some(cwd) = state.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
                 return Err(SessionError::Gone { name, cwd: cwd.clone() });
@@ -187,7 +189,15 @@ impl Session {
     }
 }
 
-const KIND: &str = "sessions";
+const KIND: &str = "private/sessions";
+
+/// Something else in its place would become what may be changed.
+fn still_there(name: &str, workspace: PathBuf) -> Result<PathBuf, SessionError> {
+    match workspace.canonicalize() {
+        Ok(real) if real == workspace => Ok(workspace),
+        Ok(_) | Err(_) => Err(SessionError::Gone { name: name.to_owned(), cwd: workspace }),
+    }
+}
 
 fn check(name: &str) -> Result<(), SessionError> {
     const LONGEST: usize = 64;
@@ -203,7 +213,9 @@ fn file(folder: &Path, name: &str) -> PathBuf {
 fn load(folder: &Path, name: &str) -> Result<Option<State>, SessionError> {
     let path = file(folder, name);
     let mut text = vec![];
-    match File::open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let opened = File::options().read(true).custom_flags(flags).open(&path);
+    match opened.and_then(|mut file| file.read_to_end(&mut text)) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(SessionError::State { path, source }),

@@ -14,14 +14,15 @@ use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::log::Layout;
+use super::log::{Layout, pieces};
 use super::{TaskError, TaskId};
 use crate::Outcome;
 
-/// The directory of one task.
+/// The directory of one task, and its output, which is elsewhere: commands may read what others printed, and nothing else.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     path: PathBuf,
+    output: PathBuf,
 }
 
 /// What a task is, written when it has started.
@@ -66,20 +67,24 @@ pub(super) struct Claim {
 
 impl Folder {
     /// Makes a new one with a new name.
-    pub(super) fn create(tasks: &Path) -> io::Result<(TaskId, Self)> {
+    pub(super) fn create(tasks: &Path, outputs: &Path) -> io::Result<(TaskId, Self)> {
         loop {
             let id = TaskId::random();
-            let path = tasks.join(id.as_str());
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok((id, Self { path })),
+            let folder = Self::at(tasks, outputs, &id);
+            match DirBuilder::new().mode(0o700).create(&folder.path) {
+                Ok(()) => return Ok((id, folder)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    pub(super) fn at(path: PathBuf) -> Self {
-        Self { path }
+    pub(super) fn at(tasks: &Path, outputs: &Path, id: &TaskId) -> Self {
+        Self { path: tasks.join(id.as_str()), output: outputs.join(id.as_str()) }
+    }
+
+    pub(super) fn assigned(path: PathBuf, output: PathBuf) -> Self {
+        Self { path, output }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -93,11 +98,21 @@ impl Folder {
     /// How many bytes are in it.
     pub(super) fn size(&self) -> u64 {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+        let printed = self.output.metadata().map_or(0, |metadata| metadata.len());
+        printed + entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum::<u64>()
+    }
+
+    /// With its output.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        for (_, piece) in pieces(&self.output).unwrap_or_default() {
+            let _ = fs::remove_file(piece);
+        }
+        let _ = fs::remove_file(&self.output);
+        fs::remove_dir_all(&self.path)
     }
 
     pub(super) fn output(&self) -> PathBuf {
-        self.path.join("output")
+        self.output.clone()
     }
 
     pub(super) fn control(&self) -> PathBuf {
@@ -141,7 +156,7 @@ impl Folder {
         }
         let path = self.path.join(name);
         let mut text = vec![];
-        match File::open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
+        match plain(&path).and_then(|mut file| file.read_to_end(&mut text)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(TaskError::State { path, source }),
@@ -197,6 +212,11 @@ impl Reserved {
     }
 }
 
+/// To read a file. A pipe in its place is empty rather than a place to wait for ever.
+fn plain(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
 /// To write files that only the user can read.
 pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -211,7 +231,7 @@ mod tests {
     #[test]
     fn a_claim_is_seen_until_it_is_dropped() {
         let temp = tempfile::tempdir().unwrap();
-        let (_, folder) = Folder::create(temp.path()).unwrap();
+        let (_, folder) = Folder::create(temp.path(), temp.path()).unwrap();
         assert!(!folder.is_claimed());
         let claim = folder.claim().unwrap();
         assert!(folder.is_claimed() && folder.is_claimed());
@@ -222,7 +242,7 @@ mod tests {
     #[test]
     fn a_newer_or_broken_record_is_told() {
         let temp = tempfile::tempdir().unwrap();
-        let (_, folder) = Folder::create(temp.path()).unwrap();
+        let (_, folder) = Folder::create(temp.path(), temp.path()).unwrap();
         assert!(folder.record().unwrap().is_none());
         for (text, problem) in [
             ("{\"version\": 99, \"new\": 1}", "version 99"),

@@ -1,6 +1,6 @@
 //! A task's output file: all of it up to a limit, then its beginning and its end.
 //!
-//! Up to the limit for the beginning everything goes to `output`. What follows goes to pieces, each named by the offset
+//! Up to the limit for the beginning everything goes to one file. What follows goes to pieces, each named by the offset
 //! of its first byte, of which the last two are kept. At the end they are put behind the beginning, with a line that says
 //! what is missing. So an offset means the same byte at any time, and a crash at any point leaves nothing ambiguous.
 
@@ -170,7 +170,7 @@ impl Log {
     }
 }
 
-/// `output@4096`
+/// `bash-7k2m9q@4096`
 fn piece_path(output: &Path, start: u64) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(format!("@{start}"));
@@ -181,9 +181,10 @@ fn piece_path(output: &Path, start: u64) -> PathBuf {
 pub(super) fn pieces(output: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = vec![];
     let folder = output.parent().unwrap_or(output);
+    let whole = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();
-        let start = name.to_str().and_then(|name| name.strip_prefix("output@")?.parse().ok());
+        let start = name.to_str().and_then(|name| name.strip_prefix(whole)?.strip_prefix('@')?.parse().ok());
         found.extend(start.map(|start| (start, entry.path())));
     }
     found.sort();

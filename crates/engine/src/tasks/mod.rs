@@ -324,13 +324,17 @@ impl Tasks {
         let folder = self.folder(id);
         if self.is_over(id)? {
             let path = folder.path();
-            fs::remove_dir_all(path).map_err(|source| TaskError::State { path: path.to_owned(), source })?;
+            folder.remove().map_err(|source| TaskError::State { path: path.to_owned(), source })?;
         }
         Ok(())
     }
 
-    fn make_directory(&self) -> Result<PathBuf, TaskError> {
-        self.state.folder(KIND).map_err(|source| TaskError::State { path: self.directory(), source })
+    fn make_directories(&self) -> Result<(PathBuf, PathBuf), TaskError> {
+        let made = |kind| {
+            let path = self.state.path().join(kind);
+            self.state.folder(kind).map_err(|source| TaskError::State { path, source })
+        };
+        Ok((made(KIND)?, made(OUTPUTS)?))
     }
 
     fn directory(&self) -> PathBuf {
@@ -338,7 +342,7 @@ impl Tasks {
     }
 
     fn folder(&self, id: &TaskId) -> Folder {
-        Folder::at(self.directory().join(id.as_str()))
+        Folder::at(&self.directory(), &self.state.path().join(OUTPUTS), id)
     }
 
     /// Where nothing was ever started there are none.
@@ -349,9 +353,8 @@ impl Tasks {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
             Err(source) => return Err(TaskError::State { path, source }),
         };
-        let is_task = |name: &str| name.parse::<TaskId>().is_ok();
-        let named = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_task));
-        Ok(named.map(|entry| Folder::at(entry.path())).collect())
+        let named = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<TaskId>().ok());
+        Ok(named.map(|id| self.folder(&id)).collect())
     }
 
     fn live(&self) -> Result<Vec<TaskId>, TaskError> {
@@ -376,13 +379,16 @@ impl Tasks {
             // Under the lock that starting takes: what has no record now will never have one.
             let never_started = matches!(folder.record(), Ok(None));
             if old > age || total > size || never_started {
-                let _ = fs::remove_dir_all(folder.path());
+                let _ = folder.remove();
             }
         }
     }
 }
 
-const KIND: &str = "tasks";
+/// What no command may see: others could be told what to do, and held up.
+const KIND: &str = "private/tasks";
+/// What commands may read.
+const OUTPUTS: &str = "task-output";
 
 /// None where none has started.
 fn look(folder: &Folder, snapshot: &Snapshot) -> Result<Option<Task>, TaskError> {

@@ -16,6 +16,7 @@ use crate::engine::Settings;
 pub(super) struct Assignment {
     pub(super) id: TaskId,
     pub(super) folder: OsString,
+    pub(super) output: OsString,
     pub(super) sizes: Sizes,
     pub(super) settings: Settings,
     pub(super) caller: Caller,

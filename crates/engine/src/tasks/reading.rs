@@ -143,7 +143,8 @@ mod tests {
         let data: Vec<u8> = (0..=255).cycle().take(1000).collect();
         for total in [0, 1, 99, 100, 101, 150, 199, 200, 201, 250, 777, 1000] {
             let temp = tempfile::tempdir().unwrap();
-            let (id, folder) = Folder::create(temp.path()).unwrap();
+            let outputs = tempfile::tempdir().unwrap();
+            let (id, folder) = Folder::create(temp.path(), outputs.path()).unwrap();
             let record = Record {
                 version: 1,
                 id,

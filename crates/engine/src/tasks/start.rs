@@ -1,6 +1,6 @@
 //! Starting a task: a supervisor of its own, told what to run.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,7 +26,7 @@ pub(super) static CAN_SUPERVISE: AtomicBool = AtomicBool::new(false);
 pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Result<Outcome, TaskError> {
     let program = supervisor(settings)?;
     let tasks = Tasks::of(settings);
-    let folder = tasks.make_directory()?;
+    let (folder, outputs) = tasks.make_directories()?;
     // One at a time: the limit would mean nothing, and pruning could take a folder that is just being made.
     let _turn = take_turn(&folder)?;
     tasks.prune(settings.tasks.keep_for, settings.tasks.keep_size);
@@ -35,10 +35,11 @@ pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Re
         return Err(TaskError::TooMany { most: settings.tasks.most, live });
     }
     let failed = |source| TaskError::State { path: folder.clone(), source };
-    let (id, place) = Folder::create(&folder).map_err(failed)?;
+    let (id, place) = Folder::create(&folder, &outputs).map_err(failed)?;
     let assignment = Assignment {
         id,
         folder: place.path().as_os_str().to_owned(),
+        output: place.output().into_os_string(),
         sizes: Sizes::of(settings.tasks.output_size),
         settings: settings.clone(),
         caller,
@@ -47,7 +48,7 @@ pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Re
     let begun = assign(&program, &assignment);
     let is_running = matches!(&begun, Ok(outcome) if outcome.status == Status::Running || has_record(&place));
     if !is_running {
-        let _ = fs::remove_dir_all(place.path());
+        let _ = place.remove();
     }
     begun
 }

@@ -67,7 +67,7 @@ fn supervise(
     io::stdin().lock().read_to_end(&mut text)?;
     let assignment: Assignment = serde_json::from_slice(&text)?;
     drop(text);
-    let folder = Folder::at(PathBuf::from(&assignment.folder));
+    let folder = Folder::assigned(PathBuf::from(&assignment.folder), PathBuf::from(&assignment.output));
     let claim = folder.claim()?;
     let books = match ledger(assignment.settings.hand_down.as_deref()) {
         Ok(ledger) => Books(ledger),

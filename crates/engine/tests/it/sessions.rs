@@ -145,7 +145,7 @@ async fn a_directory_that_is_gone_is_an_error_that_says_so() {
     let request = Request::new("true").session("a");
     let error = world.engine.run(request, &world.context()).await.unwrap_err().to_string();
     assert!(
-        error.contains("the working directory of the session a") && error.ends_with("gone, is gone"),
+        error.contains("a directory of the session a") && error.ends_with("gone, is gone or was replaced"),
         "{error}"
     );
     let request = Request::new("echo $A").session("a").cwd(world.path());

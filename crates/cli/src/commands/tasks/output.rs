@@ -115,7 +115,17 @@ fn as_json(tasks: &Tasks, args: &Args, since: u64) -> Result<(), Stop> {
         return follow(tasks, &args.id, since, true, object);
     }
     let over = tasks.is_over(&args.id)?;
-    let chunk = tasks.read(&args.id, since, PIECE)?;
+    let mut chunk = tasks.read(&args.id, since, PIECE)?;
+    let is_cut = chunk.bytes.len() == PIECE || !over;
+    if let Err(error) = std::str::from_utf8(&chunk.bytes)
+        && is_cut
+        && error.error_len().is_none()
+        && error.valid_up_to() > 0
+    {
+        // A character that is not all there yet comes with the next piece.
+        chunk.next -= (chunk.bytes.len() - error.valid_up_to()) as u64;
+        chunk.bytes.truncate(error.valid_up_to());
+    }
     object(&chunk, over)
 }
 
