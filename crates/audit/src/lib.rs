@@ -20,6 +20,7 @@
 //! ```
 
 mod chain;
+mod files;
 mod mask;
 mod query;
 mod record;

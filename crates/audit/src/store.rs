@@ -1,18 +1,18 @@
 //! The database: opened, kept in order, appended to.
 
 use std::borrow::Cow;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, params};
-use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{Hash, Key};
+use crate::files::{End, Turn, check_owner, make_key, private, read_key};
 use crate::mask::Masker;
 use crate::retention::prune;
 
@@ -333,42 +333,6 @@ impl Audit {
     }
 }
 
-/// Where the chain ends, and how long the spool is then.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    id: i64,
-    hash: Hash,
-    length: u64,
-}
-
-impl End {
-    const START: Self = Self { id: 0, hash: Hash::ZERO, length: 0 };
-
-    /// None if it is damaged.
-    fn read(tail: &mut File, key: &Key) -> Option<Self> {
-        let mut bytes = [0; 80];
-        tail.seek(SeekFrom::Start(0)).ok()?;
-        tail.read_exact(&mut bytes).ok()?;
-        let (number, rest) = bytes.split_first_chunk::<8>()?;
-        let (hash, rest) = rest.split_at_checked(32)?;
-        let (length, seal) = rest.split_first_chunk::<8>()?;
-        let end = Self {
-            id: i64::from_le_bytes(*number),
-            hash: Hash::from_bytes(hash),
-            length: u64::from_le_bytes(*length),
-        };
-        (Hash::from_bytes(seal) == key.seal("tail", end.id, &end.hash)).then_some(end)
-    }
-
-    fn write(&self, tail: &mut File, key: &Key) -> io::Result<()> {
-        let seal = key.seal("tail", self.id, &self.hash);
-        let bytes =
-            [&self.id.to_le_bytes(), self.hash.bytes(), &self.length.to_le_bytes(), seal.bytes()].concat();
-        tail.seek(SeekFrom::Start(0))?;
-        tail.write_all(&bytes)
-    }
-}
-
 fn insert(connection: &Connection, row: &Spooled) -> rusqlite::Result<()> {
     let Entry { kind, operation, command, cwd, decision, status, data } = &row.entry;
     let (id, time, hash) = (row.id, row.time, row.hash.bytes());
@@ -383,22 +347,6 @@ fn insert(connection: &Connection, row: &Spooled) -> rusqlite::Result<()> {
 
 /// Some hundred rows.
 const SPOOL_SIZE: u64 = 256 << 10;
-
-/// The turn of one writer. Dropping it lets the next one go on.
-struct Turn<'a>(&'a File);
-
-impl<'a> Turn<'a> {
-    fn take(lock: &'a File) -> io::Result<Self> {
-        rustix::io::retry_on_intr(|| flock(lock, FlockOperation::LockExclusive))?;
-        Ok(Self(lock))
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        let _ = flock(self.0, FlockOperation::Unlock);
-    }
-}
 
 /// Made and brought into order if need be. Its rows are in the spool, too, until they are safely here.
 fn connect(path: &Path) -> Result<Connection, AuditError> {
@@ -447,49 +395,6 @@ pub(crate) fn set_end(
         .prepare_cached("INSERT OR REPLACE INTO ends (name, id, hash, seal) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![name, id, hash.bytes(), seal.bytes()])?;
     Ok(())
-}
-
-fn read_key(path: &Path) -> io::Result<Option<Key>> {
-    let mut bytes = [0; Key::LENGTH];
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = File::options().read(true).custom_flags(flags).open(path);
-    match opened.and_then(|mut file| file.read_exact(&mut bytes)) {
-        Ok(()) => Ok(Some(Key::new(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The end first: once there is a key, there is a log.
-fn make_key(path: &Path, tail: &mut File) -> io::Result<Key> {
-    let mut bytes = [0; Key::LENGTH];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    End::START.write(tail, &Key::new(bytes))?;
-    let partial = path.with_extension("key.new");
-    private().create(true).truncate(true).open(&partial)?.write_all(&bytes)?;
-    fs::rename(partial, path)?;
-    Ok(Key::new(bytes))
-}
-
-/// In a shared place somebody else may have made it first, to read or to change what we write.
-fn check_owner(directory: &Path) -> io::Result<()> {
-    /// The directory itself and those that are ours around it.
-    const LEVELS: usize = 3;
-    for place in directory.ancestors().take(LEVELS) {
-        let owner = fs::symlink_metadata(place)?.uid();
-        if owner != 0 && owner != rustix::process::geteuid().as_raw() {
-            let problem = format!("{} belongs to another user", place.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
-        }
-    }
-    Ok(())
-}
-
-/// To write files that only the user can read.
-fn private() -> fs::OpenOptions {
-    let mut options = File::options();
-    options.read(true).write(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-    options
 }
 
 pub(crate) fn now() -> i64 {

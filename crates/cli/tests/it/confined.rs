@@ -194,6 +194,6 @@ fn a_command_sees_nothing_of_our_own_state_but_output() {
             "{json}"
         );
         assert!(!world.state().join("new").exists());
-        assert!(!std::fs::read_to_string(&file).unwrap().ends_with("x\n"), "{json}");
+        assert!(!fs::read_to_string(&file).unwrap().ends_with("x\n"), "{json}");
     }
 }
