@@ -42,7 +42,7 @@ async fn the_roots_of_the_caller_are_the_workspace() {
     let world = World::new();
     std::fs::create_dir_all(world.path().join("a/b")).unwrap();
     std::fs::create_dir(world.path().join("c")).unwrap();
-    let outcome = world.run(Request::new("rm -rf ../../c; ls ../..").cwd("a/b")).await;
+    let outcome = world.run(Request::new("rm -rf ../../c; ls ../.. | grep -v state").cwd("a/b")).await;
     assert_eq!((outcome.status, outcome.output.stdout()), (Status::Exited(0), "a\n"));
     let outcome = world.run(Request::new("rm -rf ../..").cwd("a/b")).await;
     assert_eq!(outcome.status, Status::Refused);
