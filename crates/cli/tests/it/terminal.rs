@@ -41,8 +41,8 @@ fn a_closing_line() {
     assert_eq!(closing("", "printf 'no newline'; exit 3"), "no newline\nexit 3 (Ns)\n");
     assert_eq!(closing("", "kill -9 $$"), "ended by SIGKILL (Ns)\n");
     assert_eq!(
-        on_terminal(&world, "--timeout 400ms", "echo a; sleep 9", &plain),
-        "a\ntimed out after 400ms\n"
+        on_terminal(&world, "--timeout 200ms", "echo a; sleep 9", &plain),
+        "a\ntimed out after 200ms\n"
     );
     let leftovers = on_terminal(&world, "", "sleep 4328.1 & echo $!", &plain);
     let pid = leftovers.lines().next().unwrap();
