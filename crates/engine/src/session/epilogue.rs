@@ -214,7 +214,8 @@ fn script(directory: &Path, questions: Questions, given: Option<&OsStr>) -> OsSt
     script
 }
 
-const ACTION: &str = "{ _bashtion_end \"${PIPESTATUS[@]}\"; } 2> /dev/null";
+/// A condition, because a trap for ERR would run once more for what the command ended with.
+const ACTION: &str = "if { _bashtion_end \"${PIPESTATUS[@]}\"; } 2> /dev/null; then :; fi";
 
 /// For commands that set a trap for their exit: theirs runs after ours, and they never see ours.
 ///
@@ -239,11 +240,11 @@ else
 $_bashtion_user
 fi" EXIT
     else
-      builtin trap -- '{ _bashtion_end "${PIPESTATUS[@]}"; } 2> /dev/null' EXIT
+      builtin trap -- 'if { _bashtion_end "${PIPESTATUS[@]}"; } 2> /dev/null; then :; fi' EXIT
     fi
   else
     unset _bashtion_user
-    builtin trap -- '{ _bashtion_end "${PIPESTATUS[@]}"; } 2> /dev/null' EXIT
+    builtin trap -- 'if { _bashtion_end "${PIPESTATUS[@]}"; } 2> /dev/null; then :; fi' EXIT
   fi
   return "$_bashtion_status"
 }
