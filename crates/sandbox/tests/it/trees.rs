@@ -93,11 +93,8 @@ fn terminating_reaches_all_and_continues_the_stopped() {
     with_each_mark(|method| {
         for (way, command) in WAYS_TO_LEAVE.iter().filter(|(way, _)| *way != "ignores SIGTERM") {
             let (child, leaver, _read) = leave(command, method);
-            // Again and again: bash between fork and exec may take the signal and forget it.
-            wait_until(way, || {
-                child.tree().terminate().unwrap();
-                state_of(leaver) != Life::Alive
-            });
+            child.tree().terminate().unwrap();
+            wait_until(way, || state_of(leaver) != Life::Alive);
             wait_until("the shell ends", || child.has_ended().unwrap());
             kill(&child);
         }
