@@ -120,10 +120,11 @@ impl Tree {
     fn send(&self, signals: &[Signal]) -> io::Result<()> {
         let living = self.living();
         for &signal in signals {
-            // The group at one stroke, so that no child is born between; then those that left it, once each.
+            // The group at one stroke, so that no child is born between; then those that are not in it. Looked at now:
+            // one that has just called `setsid` was in it when it was listed, and is not reached by the stroke.
             signal_group(self.shell, signal);
-            for (&pid, stat) in living.iter().flatten() {
-                if stat.group != raw(self.shell) {
+            for &pid in living.iter().flatten().map(|(pid, _)| pid) {
+                if processes::stat(pid).is_some_and(|now| now.group != raw(self.shell)) {
                     signal_one(pid, signal);
                 }
             }
