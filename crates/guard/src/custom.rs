@@ -9,7 +9,7 @@ use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
 /// A pattern over commands. All parts that are given must fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CustomRule {
     /// What it is called in verdicts.

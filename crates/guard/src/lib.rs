@@ -29,6 +29,7 @@ mod rules;
 mod scope;
 mod syntax;
 mod text;
+mod texts;
 mod verdict;
 mod walk;
 mod world;
@@ -39,6 +40,7 @@ pub use paths::Place;
 pub use policy::{Policy, PolicyError, Settings};
 pub use syntax::ast::Span;
 pub use text::Text;
+pub use texts::TextRule;
 pub use verdict::{Decision, Finding, Verdict};
 pub use world::World;
 

@@ -8,6 +8,7 @@ use crate::analysis::Analysis;
 use crate::custom::{CustomRule, ExampleError};
 use crate::rules::{self, RULES};
 use crate::syntax::ast::Span;
+use crate::texts::TextRule;
 use crate::verdict::{Decision, Finding, Verdict};
 use crate::world::World;
 
@@ -28,22 +29,31 @@ pub struct Policy {
     block: Vec<String>,
     allow: Vec<String>,
     custom: Vec<CustomRule>,
+    block_message: Option<String>,
+    texts: Vec<TextRule>,
+    questions: Option<Decision>,
     /// Judge nothing.
     off: bool,
 }
 
 /// The part of a configuration that is about judging.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     /// What a rule calls for, instead of what it says itself.
     pub severity: BTreeMap<String, Decision>,
     /// Text that no command may contain, wherever it stands in it.
     pub block: Vec<String>,
+    /// What is said about such a text; `{text}` is the text.
+    pub block_message: Option<String>,
     /// Simple commands, exactly as written, that run without being asked about. What is denied stays denied.
     pub allow: Vec<String>,
     /// Rules of the user's own.
     pub rules: Vec<CustomRule>,
+    /// Rules over the text as it is written.
+    pub texts: Vec<TextRule>,
+    /// What becomes of everything that would be asked about: for callers who have nobody to ask.
+    pub questions: Option<Decision>,
 }
 
 /// What is wrong with the settings.
@@ -65,6 +75,22 @@ pub enum PolicyError {
     EmptyRule {
         /// Its name.
         name: String,
+    },
+    /// Nothing to look for in the text.
+    #[error(
+        "the rule {name:?} looks for no text; give it `contains`, `contains-any` or a `regex`, none of them empty"
+    )]
+    EmptyText {
+        /// Its name.
+        name: String,
+    },
+    /// A pattern that is none.
+    #[error("the rule {name:?} has an invalid pattern: {problem}")]
+    Pattern {
+        /// The rule.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A name that cannot be used.
     #[error("the rule name {name:?} {problem}")]
@@ -123,6 +149,12 @@ impl Policy {
         if let Some(rule) = settings.rules.iter().find(|rule| rule.severity == Decision::Allow) {
             return widens(format!("its rule {:?} allows something", rule.name));
         }
+        if let Some(rule) = settings.texts.iter().find(|rule| rule.severity == Decision::Allow) {
+            return widens(format!("its rule {:?} allows something", rule.name));
+        }
+        if let Some(milder) = settings.questions.filter(|to| *to < self.questions.unwrap_or(Decision::Ask)) {
+            return widens(format!("it sets questions to {milder}"));
+        }
         self.add(settings)?;
         Ok(self)
     }
@@ -132,6 +164,11 @@ impl Policy {
             self.check_name(&rule.name)?;
             rule.check_examples()?;
             self.custom.push(rule.clone());
+        }
+        for rule in &settings.texts {
+            self.check_name(&rule.name)?;
+            rule.check()?;
+            self.texts.push(rule.clone());
         }
         for (name, severity) in &settings.severity {
             let own = self.custom.iter().any(|rule| rule.name == *name);
@@ -145,13 +182,16 @@ impl Policy {
         }
         self.block.extend(settings.block.iter().cloned());
         self.allow.extend(settings.allow.iter().cloned());
+        self.block_message = settings.block_message.clone().or_else(|| self.block_message.take());
+        self.questions = settings.questions.or(self.questions);
         Ok(())
     }
 
     fn check_name(&self, name: &str) -> Result<(), PolicyError> {
         let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let taken =
-            RULES.iter().any(|rule| rule.name() == name) || self.custom.iter().any(|rule| rule.name == name);
+        let taken = RULES.iter().any(|rule| rule.name() == name)
+            || self.custom.iter().any(|rule| rule.name == name)
+            || self.texts.iter().any(|rule| rule.name == name);
         let problem = match (valid, taken) {
             (false, _) => "must be made of letters, digits and dashes",
             (true, true) => "is taken",
@@ -173,9 +213,28 @@ impl Policy {
                 finding.severity = *severity;
             }
         }
+        findings.extend(self.texts.iter().filter_map(|rule| rule.finding(&analysis.command)));
+        if let Some(answer) = self.questions {
+            findings
+                .iter_mut()
+                .filter(|finding| finding.severity == Decision::Ask)
+                .for_each(|finding| finding.severity = answer);
+        }
         findings.retain(|finding| finding.severity != Decision::Allow && !self.waives(finding, analysis));
-        findings.extend(self.block.iter().filter_map(|text| blocked(text, analysis)));
+        findings.extend(self.block.iter().filter_map(|text| self.blocked(text, analysis)));
         Verdict::new(findings)
+    }
+
+    fn blocked(&self, text: &str, analysis: &Analysis) -> Option<Finding> {
+        let start = analysis.command.find(text)?;
+        let message = self.block_message.as_deref().unwrap_or("the command contains a blocked text: {text}");
+        Some(Finding {
+            rule: "block".to_owned(),
+            severity: Decision::Deny,
+            message: message.replace("{text}", text),
+            span: Span { start, end: start + text.len() },
+            help: "leave that text out; it is blocked by the configuration wherever it stands".to_owned(),
+        })
     }
 
     /// Whether a question has been answered by the settings.
@@ -206,17 +265,6 @@ impl Policy {
         }
         Some(commands)
     }
-}
-
-fn blocked(text: &str, analysis: &Analysis) -> Option<Finding> {
-    let start = analysis.command.find(text)?;
-    Some(Finding {
-        rule: "block".to_owned(),
-        severity: Decision::Deny,
-        message: format!("the command contains a blocked text: {text}"),
-        span: Span { start, end: start + text.len() },
-        help: "leave that text out; it is blocked by the configuration wherever it stands".to_owned(),
-    })
 }
 
 /// The rule whose name is most like this one.

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::syntax::ast::Span;
 
 /// Whether a command may run. The later ones are stricter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It may.
