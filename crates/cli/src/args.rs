@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{audit, check, completions, doctor, man, run, tasks};
+use crate::commands::{audit, check, completions, config, doctor, man, run, tasks};
 use crate::ui;
 
 /// The shell that AI agents run in.
@@ -28,6 +28,7 @@ pub(crate) enum Command {
     Wait(tasks::wait::Args),
     Kill(tasks::kill::Args),
     Audit(audit::Args),
+    Config(config::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),

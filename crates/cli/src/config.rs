@@ -1,73 +1,123 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
-mod audit;
-mod sandbox;
-mod tasks;
-
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use bashtion::{GuardSettings, Policy, PolicyError, SandboxSettings, TaskLimits};
+use bashtion::{AuditMode, Layers, Profile, ProfileError};
+use bashtion_audit::is_secret_name;
 use rustix::fs::{Mode, OFlags, open};
-use serde::Deserialize;
 
 use crate::error::CliError;
 use crate::state_dir::state_dir;
-use audit::Audit;
-use sandbox::Sandbox;
-use tasks::Tasks;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-struct Config {
-    guard: GuardSettings,
-    sandbox: Sandbox,
-    tasks: Option<Tasks>,
-    audit: Audit,
-}
 
 /// Everything that is configured for a directory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Loaded {
-    pub(crate) policy: Policy,
-    pub(crate) sandbox: SandboxSettings,
-    pub(crate) tasks: TaskLimits,
+    pub(crate) profile: Profile,
     /// None if nothing is written down.
     pub(crate) audit: Option<bashtion_audit::Settings>,
 }
 
-const PROJECT_FILE: &str = ".bashtion.toml";
+pub(crate) const PROJECT_FILE: &str = ".bashtion.toml";
 
 /// More than anybody writes.
 const LARGEST: u64 = 1 << 20;
 
-/// How commands in this directory are judged and confined.
-pub(crate) fn load_for(cwd: &Path) -> Result<Loaded, CliError> {
-    let Loaded { mut policy, mut sandbox, mut tasks, .. } = Loaded::default();
-    let unset = || Audit::default().settings(state_dir()).map_err(CliError::new);
-    let mut audit = unset()?;
-    if let Some(path) = user_file()?
-        && let Some(config) = load(&path, OFlags::empty())?
-    {
-        audit = config.audit.settings(state_dir()).map_err(|error| wrong_value(&path, &error))?;
-        policy = Policy::new(&config.guard).map_err(|error| wrong(&path, &error))?;
-        sandbox = config.sandbox.settings().map_err(|error| wrong_value(&path, &error))?;
-        tasks = config.tasks.unwrap_or_default().limits().map_err(|error| wrong_value(&path, &error))?;
+/// How commands in this directory are judged, confined, run and reported.
+pub(crate) fn load_for(cwd: &Path, profile: Option<&str>) -> Result<Loaded, CliError> {
+    let mut profile = match layers(cwd, profile)? {
+        Some(layers) => layers.profile()?,
+        None => Profile::default(),
+    };
+    profile.sandbox.kept = own_places(cwd)?;
+    let audit = audit(&profile)?;
+    Ok(Loaded { profile, audit })
+}
+
+/// Everything that has a say in this directory, on top of each other. None if nothing but the default profile has.
+pub(crate) fn layers(cwd: &Path, profile: Option<&str>) -> Result<Option<Layers>, CliError> {
+    let user = user_text()?;
+    let project = match project_file(cwd) {
+        Some(path) => load(&path, OFlags::NOFOLLOW)?.map(|text| (path, text)),
+        None => None,
+    };
+    if user.is_none() && project.is_none() && profile.is_none() {
+        return Ok(None);
     }
-    if let Some(path) = project_file(cwd)
-        && let Some(config) = load(&path, OFlags::NOFOLLOW)?
-    {
-        policy = policy.narrow(&config.guard).map_err(|error| wrong(&path, &error))?;
-        sandbox = config.sandbox.narrow(sandbox).map_err(|error| wrong_value(&path, &error))?;
-        audit = config.audit.narrow(audit).map_err(|error| wrong_value(&path, &error))?;
-        if config.tasks.is_some() {
-            return Err(wrong_value(&path, "only the user's own configuration can set [tasks]"));
+    let layers = under_project(user, profile)?;
+    match project {
+        Some((path, text)) => Ok(Some(layers.narrowed(&shown(&path), &text)?)),
+        None => Ok(Some(layers)),
+    }
+}
+
+/// What a project's file is laid over.
+pub(crate) fn layers_of_user() -> Result<Layers, CliError> {
+    under_project(user_text()?, None)
+}
+
+fn under_project(user: Option<(PathBuf, String)>, profile: Option<&str>) -> Result<Layers, CliError> {
+    let Some((path, text)) = user else {
+        return Ok(Layers::inheriting(profile.unwrap_or("default"), &read_profile)?);
+    };
+    let inherited = Layers::inherits(&shown(&path), &text)?;
+    let base = profile.or(inherited.as_deref()).unwrap_or("default");
+    Ok(Layers::inheriting(base, &read_profile)?.over(&shown(&path), &text)?)
+}
+
+fn user_text() -> Result<Option<(PathBuf, String)>, CliError> {
+    let Some(path) = user_file()? else { return Ok(None) };
+    Ok(load(&path, OFlags::empty())?.map(|text| (path, text)))
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A profile that is a file: by its path, or by its name in `profiles` beside the user's configuration.
+pub(crate) fn read_profile(name: &str) -> Result<(String, String), ProfileError> {
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    let beside = || Some(config_directory()?.join("profiles").join(format!("{name}.toml")));
+    let path = if is_path { Some(PathBuf::from(name)) } else { beside() };
+    let found = path.as_ref().map(|path| load(path, OFlags::empty()));
+    match (found, path) {
+        (Some(Ok(Some(text))), Some(path)) => Ok((shown(&path), text)),
+        (Some(Err(error)), _) => Err(ProfileError::unreadable(name, &error.told())),
+        (_, Some(path)) if is_path => {
+            Err(ProfileError::unreadable(name, &format!("there is no file {}", path.display())))
         }
+        _ => Err(ProfileError::unknown(name)),
     }
-    sandbox.kept = own_places(cwd)?;
-    Ok(Loaded { policy, sandbox, tasks, audit })
+}
+
+/// What is to be written down, and where.
+fn audit(profile: &Profile) -> Result<Option<bashtion_audit::Settings>, CliError> {
+    let wanted = &profile.audit;
+    let (mode, directory) = match (wanted.mode, state_dir()) {
+        (AuditMode::Off, _) | (AuditMode::On, None) => return Ok(None),
+        (AuditMode::Required, None) => {
+            let message = "the audit log is required, and there is no state directory for it";
+            return Err(CliError::new(message).help("name one with BASHTION_STATE_DIR"));
+        }
+        (AuditMode::On, Some(directory)) => (bashtion_audit::Mode::On, directory),
+        (AuditMode::Required, Some(directory)) => (bashtion_audit::Mode::Required, directory),
+    };
+    Ok(Some(bashtion_audit::Settings {
+        mode,
+        keep_for: wanted.keep_for,
+        keep_size: wanted.keep_size,
+        secrets: secrets(),
+        ..bashtion_audit::Settings::in_directory(directory.join("private/audit"))
+    }))
+}
+
+/// The values of this process's variables that nobody should read.
+fn secrets() -> Vec<(String, String)> {
+    let text = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    text.filter(|(name, _)| is_secret_name(name)).collect()
 }
 
 /// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
@@ -86,7 +136,6 @@ fn own_places(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
 
 /// `$BASHTION_CONFIG`, which must exist then, else `bashtion/config.toml` in the user's configuration.
 fn user_file() -> Result<Option<PathBuf>, CliError> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(named) = std::env::var_os("BASHTION_CONFIG").filter(|name| !name.is_empty()) {
         let path = PathBuf::from(named);
         if !path.exists() {
@@ -95,8 +144,15 @@ fn user_file() -> Result<Option<PathBuf>, CliError> {
         }
         return Ok(Some(path));
     }
-    let directory = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    Ok(directory.map(|directory| directory.join("bashtion/config.toml")))
+    Ok(config_directory().map(|directory| directory.join("config.toml")))
+}
+
+/// `bashtion` in the user's configuration.
+fn config_directory() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let directory =
+        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))?;
+    Some(directory.join("bashtion"))
 }
 
 /// The nearest one, from the working directory upwards.
@@ -120,7 +176,7 @@ pub(crate) fn repository(cwd: &Path) -> Option<PathBuf> {
 
 /// None if there is no such file. Neither a pipe nor, for a project, a link is read: it could hang, or show what is
 /// not the project's.
-fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
+pub(crate) fn load(path: &Path, flags: OFlags) -> Result<Option<String>, CliError> {
     let failed = |error: std::io::Error| {
         CliError::new(format!("cannot read {}", path.display()))
             .caused_by(&error)
@@ -138,22 +194,5 @@ fn load(path: &Path, flags: OFlags) -> Result<Option<Config>, CliError> {
     }
     let mut text = String::new();
     file.take(LARGEST).read_to_string(&mut text).map_err(failed)?;
-    toml::from_str(&text).map(Some).map_err(|error| {
-        CliError::new(format!(
-            "{} is not a valid configuration: {}",
-            path.display(),
-            error.to_string().trim_end()
-        ))
-        .help("`docs/configuration.md` lists what can be set")
-    })
-}
-
-fn wrong_value(path: &Path, error: &str) -> CliError {
-    CliError::new(format!("{} is not a valid configuration: {error}", path.display()))
-        .help("`docs/configuration.md` lists what can be set")
-}
-
-fn wrong(path: &Path, error: &PolicyError) -> CliError {
-    CliError::new(format!("{} is not a valid configuration: {error}", path.display()))
-        .help("`bashtion check --list-rules` shows the rules and their names")
+    Ok(Some(text))
 }

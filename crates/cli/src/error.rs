@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use bashtion::{AdmitError, LaunchError, PlanError, SessionError, SpawnError, TaskError};
+use bashtion::{AdmitError, LaunchError, PlanError, ProfileError, SessionError, SpawnError, TaskError};
 
 use crate::exit_code::{BASHTION_FAILED, FAILURE};
 
@@ -31,6 +31,11 @@ impl CliError {
         self
     }
 
+    /// In one line.
+    pub(crate) fn told(&self) -> String {
+        [&self.message].into_iter().chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
     pub(crate) fn caused_by(mut self, cause: &dyn Error) -> Self {
         let mut next = Some(cause);
         while let Some(cause) = next {
@@ -53,6 +58,27 @@ impl From<bashtion::Error> for CliError {
         };
         told.help = hint(&error);
         told
+    }
+}
+
+impl From<ProfileError> for CliError {
+    fn from(error: ProfileError) -> Self {
+        let help = match &error {
+            ProfileError::Policy { .. } => "`bashtion check --list-rules` shows the rules and their names",
+            ProfileError::Unknown { .. } => {
+                "`bashtion config list` names those that are built in; a file is named by its path"
+            }
+            ProfileError::Widens { .. } => {
+                "an agent can write that file; set it in your own configuration instead"
+            }
+            ProfileError::TooDeep { .. }
+            | ProfileError::Unreadable { .. }
+            | ProfileError::Syntax { .. }
+            | ProfileError::Value { .. } => {
+                "`bashtion config show --profile default` shows all that can be set"
+            }
+        };
+        Self::new(error.to_string()).help(help)
     }
 }
 

@@ -5,7 +5,6 @@ mod commands;
 mod config;
 mod error;
 mod exit_code;
-mod quantities;
 mod state_dir;
 mod ui;
 

@@ -11,9 +11,12 @@ use bashtion_sandbox::open_directory;
 
 use crate::context::Roots;
 use crate::display::display;
+use crate::engine::Settings;
 use crate::environment;
+use crate::environment::Base;
+use crate::limits::Beyond;
 use crate::request::{BaseEnv, Timeout};
-use crate::{KeepFile, Leftovers, Limits, Mode, Request, SandboxSettings, Streams, ToolContext};
+use crate::{KeepFile, Leftovers, Limits, Mode, OutputSettings, Request, SandboxSettings, ToolContext};
 
 /// A request that has passed every check.
 #[derive(Debug)]
@@ -35,8 +38,7 @@ pub(crate) struct Job {
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) search_path: Option<OsString>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) max_output: usize,
-    pub(crate) streams: Streams,
+    pub(crate) output: OutputSettings,
     pub(crate) leftovers: Leftovers,
     pub(crate) keep_file: KeepFile,
     pub(crate) sandbox: Option<SandboxSettings>,
@@ -47,7 +49,7 @@ const LONGEST_COMMAND: usize = 16 << 20;
 /// Longer timeouts are a mistake too, and clocks cannot add them.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-const LARGEST_OUTPUT: usize = 64 << 20;
+pub(crate) const LARGEST_OUTPUT: usize = 64 << 20;
 
 /// What is wrong with the request.
 ///
@@ -83,6 +85,25 @@ pub enum AdmitError {
         /// What was asked for.
         given: Duration,
     },
+    /// Shorter or longer than the engine takes.
+    #[error("a timeout of {given:?} is not possible here: it must be between {shortest:?} and {longest:?}")]
+    TimeoutRange {
+        /// What was asked for.
+        given: Duration,
+        /// The shortest.
+        shortest: Duration,
+        /// The longest.
+        longest: Duration,
+    },
+    /// The engine lets nothing run for ever.
+    #[error("a command must have a timeout here, of at most {longest:?}")]
+    NoTimeout {
+        /// The longest.
+        longest: Duration,
+    },
+    /// The engine wants to know what each command is for.
+    #[error("the command has no description, and the profile requires one")]
+    NoDescription,
     /// A variable that no environment can hold.
     #[error("{name:?} cannot be the name of an environment variable: it {problem}")]
     EnvName {
@@ -125,37 +146,43 @@ impl Job {
     pub(crate) fn admit(
         request: Request,
         context: &ToolContext,
-        limits: &Limits,
+        settings: &Settings,
     ) -> Result<Self, AdmitError> {
         check_command(&request.command)?;
         check_env(&request.env)?;
-        let timeout = timeout(&request, limits)?;
-        let max_output = max_output(&request, limits)?;
+        if settings.requires_description
+            && request.description.as_ref().is_none_or(|text| text.trim().is_empty())
+        {
+            return Err(AdmitError::NoDescription);
+        }
+        let timeout = timeout(&request, &settings.limits)?;
+        let output = output(&request, &settings.output)?;
         let asked_for = match &request.cwd {
             Some(dir) => context.working_dir().join(dir),
             None => context.working_dir().to_owned(),
         };
         let (cwd, cwd_fd) = open_within(&asked_for, context.allowed_roots())?;
+        let workspace = if request.moved { context.working_dir().to_owned() } else { cwd.clone() };
         Ok(Self {
             display: display(&request.command, &[&cwd, &asked_for]),
-            env: environment::build(&request, context),
+            env: environment::build(&settings.env, &request, context, &workspace),
             home: absolute(context.var("HOME")),
             temporary: absolute(context.var("TMPDIR"))
                 .filter(|path| path.is_dir())
                 .unwrap_or_else(|| "/tmp".into()),
-            tells_temporary: request.base_env == BaseEnv::AllowList
+            tells_temporary: request.base_env == BaseEnv::OfEngine
+                && settings.env.base != Base::Empty
                 && !request.env.iter().any(|(name, _)| name == "TMPDIR"),
             search_path: context.var("PATH").map(OsStr::to_owned),
             command: request.command,
             description: request.description,
-            workspace: if request.moved { context.working_dir().to_owned() } else { cwd.clone() },
+            workspace,
             cwd,
             cwd_fd,
             roots: context.own_directories(),
             timeout,
-            max_output,
-            streams: request.streams,
-            leftovers: request.leftovers,
+            output,
+            leftovers: request.leftovers.unwrap_or(settings.leftovers),
             keep_file: request.keep_file,
             sandbox: request.sandbox,
         })
@@ -200,23 +227,38 @@ fn check_env(env: &[(OsString, OsString)]) -> Result<(), AdmitError> {
 }
 
 fn timeout(request: &Request, limits: &Limits) -> Result<Option<Duration>, AdmitError> {
-    let given = match (request.timeout, request.mode) {
-        (Timeout::Never, _) => return Ok(None),
-        (Timeout::After(given), _) => given,
-        (Timeout::OfMode, Mode::Default) => limits.timeout,
-        (Timeout::OfMode, Mode::Slow) => limits.slow_timeout,
+    let (shortest, longest) = (limits.shortest_timeout, limits.longest_timeout);
+    let given = match (request.timeout, request.mode, limits.beyond) {
+        (Timeout::Never, _, _) if longest >= LONGEST_TIMEOUT => return Ok(None),
+        (Timeout::Never, _, Beyond::Clamp) => return Ok(Some(longest)),
+        (Timeout::Never, _, Beyond::Reject) => return Err(AdmitError::NoTimeout { longest }),
+        (Timeout::OfMode, Mode::Default, _) => limits.timeout,
+        (Timeout::OfMode, Mode::Slow, _) => limits.slow_timeout,
+        (Timeout::After(given), _, Beyond::Clamp) if !given.is_zero() => given.clamp(shortest, longest),
+        (Timeout::After(given), _, _) => given,
     };
+    let possible = shortest..=longest;
+    if !possible.contains(&given) && longest < LONGEST_TIMEOUT {
+        return Err(AdmitError::TimeoutRange { given, shortest, longest });
+    }
     if given.is_zero() || given > LONGEST_TIMEOUT {
         return Err(AdmitError::Timeout { given });
     }
     Ok(Some(given))
 }
 
-fn max_output(request: &Request, limits: &Limits) -> Result<usize, AdmitError> {
-    match request.max_output.unwrap_or(limits.max_output) {
-        asked if asked > LARGEST_OUTPUT => Err(AdmitError::MaxOutput { asked }),
-        most => Ok(most),
-    }
+fn output(request: &Request, settings: &OutputSettings) -> Result<OutputSettings, AdmitError> {
+    let cut = match request.max_output {
+        Some(asked) if asked > LARGEST_OUTPUT => return Err(AdmitError::MaxOutput { asked }),
+        Some(most) => settings.cut.to(most),
+        None => settings.cut.clone(),
+    };
+    Ok(OutputSettings {
+        cut,
+        streams: request.streams.unwrap_or(settings.streams),
+        capture: request.capture.unwrap_or(settings.capture),
+        ..settings.clone()
+    })
 }
 
 /// Opens the directory first and judges what was opened, so that what was judged is what will be entered.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Event, EventSender, environment};
+use crate::{EnvSettings, Event, EventSender};
 
 /// The context of one call. The engine itself remembers nothing about its callers.
 ///
@@ -60,6 +60,10 @@ pub(crate) struct Caller {
     operation_id: String,
 }
 
+/// What a supervisor has to know of the caller's environment, whatever the command sees: where bash, the caller's secrets
+/// and temporary files are.
+const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+
 #[derive(Debug, Clone)]
 pub(crate) enum Roots {
     Any,
@@ -96,8 +100,7 @@ impl ToolContext {
     }
 
     /// Of the environment only what a command may see.
-    pub(crate) fn caller(&self) -> Caller {
-        let visible = |name: &OsString| environment::ALLOWED.iter().any(|allowed| name == allowed);
+    pub(crate) fn caller(&self, settings: &EnvSettings) -> Caller {
         Caller {
             working_dir: self.working_dir.clone(),
             roots: match &self.roots {
@@ -108,7 +111,9 @@ impl ToolContext {
             env: self
                 .env
                 .iter()
-                .filter(|(name, _)| visible(name))
+                .filter(|(name, _)| {
+                    settings.lets_through(name) || NEEDED.iter().any(|needed| *name == needed)
+                })
                 .map(|(n, v)| (n.clone(), v.clone()))
                 .collect(),
             operation_id: self.operation_id.to_string(),
@@ -209,6 +214,10 @@ impl ToolContext {
 
     pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
         self.env.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    pub(crate) fn vars(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.env.iter()
     }
 
     pub(crate) fn token(&self) -> &CancellationToken {

@@ -18,7 +18,10 @@ use crate::session::{SessionError, Sessions};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
 use crate::tasks::{self, Log, TaskError, TaskLimits, Tasks};
-use crate::{Event, Limits, Outcome, Policy, Request, SandboxSettings, Status, ToolContext};
+use crate::{
+    EnvSettings, Event, Leftovers, Limits, Outcome, OutputSettings, Policy, Request, SandboxSettings, Status,
+    ToolContext, Wording,
+};
 
 /// Runs commands. Knows nothing about its callers, so one serves any number of them at once; clones share it.
 ///
@@ -52,6 +55,11 @@ pub(crate) struct Settings {
     /// For the supervisor of a background task, from whoever builds engines in this program.
     pub(crate) hand_down: Option<String>,
     pub(crate) sandbox: SandboxSettings,
+    pub(crate) output: OutputSettings,
+    pub(crate) env: EnvSettings,
+    pub(crate) leftovers: Leftovers,
+    pub(crate) requires_description: bool,
+    pub(crate) wording: Wording,
     policy: Policy,
 }
 
@@ -130,8 +138,8 @@ impl Engine {
     /// end with this call. Needs a tokio runtime.
     pub async fn start(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
         // What is wrong with the request is told here, in full.
-        Job::admit(request.clone(), context, &self.settings.limits)?;
-        let (settings, caller) = (Arc::clone(&self.settings), context.caller());
+        Job::admit(request.clone(), context, &self.settings)?;
+        let (settings, caller) = (Arc::clone(&self.settings), context.caller(&self.settings.env));
         let started = tokio::task::spawn_blocking(move || tasks::start(&settings, request, caller));
         let started = started.await.map_err(|source| Error::Supervise { source: source.into() })?;
         Ok(started?)
@@ -151,7 +159,7 @@ impl Engine {
     ) -> Result<Begun, Error> {
         let settings = &self.settings;
         let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
-        let job = Job::admit(request, context, &settings.limits)?; // cwd open, limits clamped, inputs valid
+        let job = Job::admit(request, context, settings)?; // cwd open, limits clamped, inputs valid
         let world = world(&job);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
         let verdict = judge(&analysis, &world, &settings.policy); // pure: allow, ask, deny
@@ -159,6 +167,7 @@ impl Engine {
         context.notify(|| Event::judged(&job, &verdict, context));
         let not_run = |job, verdict, status| {
             let mut outcome = not_run(job, verdict, status);
+            outcome.text = self.in_words(&outcome);
             EndTeller::new(context, &self.books).tell(&mut outcome);
             Begun::NotRun(Box::new(outcome))
         };
@@ -185,8 +194,13 @@ impl Engine {
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended);
+        outcome.text = self.in_words(&outcome);
         end.tell(&mut outcome);
         Ok((outcome, log))
+    }
+
+    pub(crate) fn in_words(&self, outcome: &Outcome) -> Option<String> {
+        self.settings.wording.own_words(outcome)
     }
 
     pub(crate) fn from_settings(settings: Settings, orphans: Adopting, books: Books) -> Self {
@@ -238,6 +252,41 @@ impl Builder {
     #[must_use]
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.settings.sandbox = settings;
+        self
+    }
+
+    /// How output is captured and cut.
+    #[must_use]
+    pub fn output(mut self, settings: OutputSettings) -> Self {
+        self.settings.output = settings;
+        self
+    }
+
+    /// How the environment of commands is made.
+    #[must_use]
+    pub fn env(mut self, settings: EnvSettings) -> Self {
+        self.settings.env = settings;
+        self
+    }
+
+    /// What happens to processes that outlive the shell, if the request does not say.
+    #[must_use]
+    pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
+        self.settings.leftovers = leftovers;
+        self
+    }
+
+    /// How results are put into words, if somebody wants to read them.
+    #[must_use]
+    pub fn wording(mut self, wording: Wording) -> Self {
+        self.settings.wording = wording;
+        self
+    }
+
+    /// Demands that every request says what it is for.
+    #[must_use]
+    pub fn require_description(mut self) -> Self {
+        self.settings.requires_description = true;
         self
     }
 

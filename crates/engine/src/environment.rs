@@ -2,12 +2,96 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use crate::request::BaseEnv;
 use crate::{Request, ToolContext};
 
 /// The caller's variables that a command may see. Tokens and keys are nowhere near this list.
-pub(crate) const ALLOWED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
+const ALLOWED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
+
+/// How the environment of a command is made.
+///
+/// ```
+/// use bashtion::{Base, Engine, EnvSettings, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+/// let env = EnvSettings { base: Base::Inherit, withhold: vec!["*_TOKEN".into()], ..EnvSettings::default() };
+/// let context = ToolContext::from_host("/tmp").env("EDITION", "7").env("API_TOKEN", "secret");
+/// let request = Request::new("echo $EDITION $API_TOKEN");
+/// let outcome = Engine::builder().env(env).build().run(request, &context).await?;
+/// assert_eq!(outcome.output.stdout(), "7\n");
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvSettings {
+    /// What of the caller's environment it begins with.
+    pub base: Base,
+    /// The names that [`Base::AllowList`] lets through.
+    pub allow: Vec<String>,
+    /// Patterns of names that [`Base::Inherit`] does not let through; `*` stands for anything.
+    pub withhold: Vec<String>,
+    /// What `HOME` is.
+    pub home: Home,
+    /// Whether the variables are set that keep programs from asking, paging and colouring.
+    pub non_interactive: bool,
+    /// Variables for every command.
+    pub set: BTreeMap<String, String>,
+}
+
+/// What of the caller's environment a command's begins with.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// All of it, with the secrets that may be in it.
+    Inherit,
+    /// What is named.
+    #[default]
+    AllowList,
+    /// Nothing.
+    Empty,
+}
+
+/// What `HOME` is for a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Home {
+    /// The caller's.
+    #[default]
+    Caller,
+    /// The workspace.
+    Workspace,
+}
+
+impl Default for EnvSettings {
+    fn default() -> Self {
+        Self {
+            base: Base::default(),
+            allow: ALLOWED.map(str::to_owned).to_vec(),
+            withhold: vec![],
+            home: Home::default(),
+            non_interactive: true,
+            set: BTreeMap::new(),
+        }
+    }
+}
+
+impl EnvSettings {
+    /// Whether a command may see this variable of the caller's.
+    pub(crate) fn lets_through(&self, name: &OsStr) -> bool {
+        match self.base {
+            Base::Empty => false,
+            Base::AllowList => self.allow.iter().any(|allowed| name == allowed.as_str()),
+            Base::Inherit => {
+                let name = name.to_string_lossy();
+                !self.withhold.iter().any(|pattern| bashtion_guard::matches_text(pattern, &name))
+            }
+        }
+    }
+}
 
 /// Nobody can answer a prompt, page through a listing or enjoy colours.
 const NON_INTERACTIVE: [(&str, &str); 14] = [
@@ -39,15 +123,29 @@ pub(crate) const OFFLINE: [(&str, &str); 5] = [
 /// Root without its powers cannot give files away, which an archiver tries if it is not told.
 pub(crate) const ROOT_WITHOUT_POWERS: (&str, &str) = ("TAR_OPTIONS", "--no-same-owner");
 
-/// Lowest layer first: the caller's allowed variables, the non-interactive ones, the request's own.
-pub(crate) fn build(request: &Request, context: &ToolContext) -> Vec<(OsString, OsString)> {
+/// Lowest layer first: the caller's variables that are let through, the non-interactive ones, the engine's, the request's
+/// own.
+pub(crate) fn build(
+    settings: &EnvSettings,
+    request: &Request,
+    context: &ToolContext,
+    workspace: &Path,
+) -> Vec<(OsString, OsString)> {
     let mut env = BTreeMap::<OsString, OsString>::new();
     match request.base_env {
-        BaseEnv::AllowList => {
-            env.insert("TERM".into(), "dumb".into());
-            let allowed = ALLOWED.iter().filter_map(|name| Some((name, context.var(name)?)));
-            env.extend(allowed.map(|(name, value)| (name.into(), OsStr::to_owned(value))));
-            env.extend(NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into())));
+        BaseEnv::OfEngine => {
+            if settings.base != Base::Empty {
+                env.insert("TERM".into(), "dumb".into());
+            }
+            let seen = context.vars().filter(|(name, _)| settings.lets_through(name));
+            env.extend(seen.map(|(name, value)| (name.clone(), value.clone())));
+            if settings.non_interactive {
+                env.extend(NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into())));
+            }
+            if settings.home == Home::Workspace {
+                env.insert("HOME".into(), workspace.into());
+            }
+            env.extend(settings.set.iter().map(|(name, value)| (name.into(), value.into())));
         }
         BaseEnv::Empty => {}
     }

@@ -40,6 +40,8 @@ mod output;
 mod pipes;
 mod places;
 mod plan;
+mod profile;
+pub mod quantities;
 mod quote;
 mod raw;
 mod request;
@@ -51,7 +53,7 @@ mod tasks;
 
 pub use admit::AdmitError;
 pub use bashtion_guard::{
-    CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, Verdict,
+    CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, TextRule, Verdict,
     nearest_rule, rules,
 };
 pub use bashtion_sandbox::{
@@ -62,14 +64,18 @@ pub use confine::{SandboxSettings, usual_limits};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};
 pub use engine::{Builder, Engine, Error};
+pub use environment::{Base, EnvSettings, Home};
 pub use event::{Event, EventSender, Events, Stream};
 pub use examine::{Examination, landlock_lacks};
 pub use launch::LaunchError;
 pub use ledger::{Ledger, LedgerError};
-pub use limits::Limits;
+pub use limits::{Beyond, Limits};
 pub use outcome::{Fate, Leftover, Outcome, Status};
-pub use output::{Decoder, Output, Text};
+pub use output::{Captures, Cut, Decoder, Ends, Output, OutputSettings, Text, Unit};
 pub use plan::PlanError;
+pub use profile::{
+    AuditMode, AuditSettings, Hint, Layers, Profile, ProfileError, Setting, ToolSettings, Wording,
+};
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
 pub use session::{SessionError, Sessions};

@@ -129,10 +129,9 @@ impl Plan {
             args: vec!["bash".into(), "-c".into(), "--".into(), text],
             env: job.env,
             cwd: job.cwd_fd,
-            streams: job.streams,
+            streams: job.output.streams,
             capture: Capture::new(
-                job.streams,
-                job.max_output,
+                job.output,
                 log.map_or_else(|| Sink::file(job.keep_file, state, &limits), Sink::Log),
             ),
             facts: Facts {

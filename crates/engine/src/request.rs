@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::SandboxSettings;
+use crate::{Captures, SandboxSettings};
 
 /// One command, and how it differs from the engine's defaults.
 ///
@@ -32,8 +32,9 @@ pub struct Request {
     pub(crate) mode: Mode,
     pub(crate) timeout: Timeout,
     pub(crate) max_output: Option<usize>,
-    pub(crate) streams: Streams,
-    pub(crate) leftovers: Leftovers,
+    pub(crate) capture: Option<Captures>,
+    pub(crate) streams: Option<Streams>,
+    pub(crate) leftovers: Option<Leftovers>,
     pub(crate) keep_file: KeepFile,
     pub(crate) sandbox: Option<SandboxSettings>,
     pub(crate) session: Option<String>,
@@ -127,7 +128,7 @@ pub(crate) enum Timeout {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BaseEnv {
-    AllowList,
+    OfEngine,
     Empty,
 }
 
@@ -139,12 +140,13 @@ impl Request {
             description: None,
             cwd: None,
             env: vec![],
-            base_env: BaseEnv::AllowList,
+            base_env: BaseEnv::OfEngine,
             mode: Mode::default(),
             timeout: Timeout::OfMode,
             max_output: None,
-            streams: Streams::default(),
-            leftovers: Leftovers::default(),
+            capture: None,
+            streams: None,
+            leftovers: None,
             keep_file: KeepFile::default(),
             sandbox: None,
             session: None,
@@ -213,24 +215,31 @@ impl Request {
         self
     }
 
-    /// How many characters of one stream are kept, half from the beginning and half from the end.
+    /// How many characters of one stream are kept, from the beginning and from the end as the engine says.
     #[must_use]
     pub fn max_output(mut self, characters: usize) -> Self {
         self.max_output = Some(characters);
         self
     }
 
+    /// Whether the text of the output is kept at all; by default as the engine says.
+    #[must_use]
+    pub fn capture(mut self, capture: Captures) -> Self {
+        self.capture = Some(capture);
+        self
+    }
+
     /// Separate or combined output.
     #[must_use]
     pub fn streams(mut self, streams: Streams) -> Self {
-        self.streams = streams;
+        self.streams = Some(streams);
         self
     }
 
     /// What happens to processes that outlive the shell.
     #[must_use]
     pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
-        self.leftovers = leftovers;
+        self.leftovers = Some(leftovers);
         self
     }
 

@@ -21,6 +21,7 @@ mod custom;
 mod effects;
 mod escapes;
 mod expand;
+mod nearest;
 mod options;
 mod paths;
 mod patterns;
@@ -36,6 +37,7 @@ mod world;
 
 pub use analysis::{Analysis, Effect, Found, Opaque, Target};
 pub use custom::{CustomRule, ExampleError};
+pub use nearest::nearest;
 pub use paths::Place;
 pub use policy::{Policy, PolicyError, Settings};
 pub use syntax::ast::Span;
@@ -85,7 +87,17 @@ pub fn rules() -> impl Iterator<Item = RulePage> {
 /// The built-in rule whose name is most like this one.
 #[must_use]
 pub fn nearest_rule(name: &str) -> Option<String> {
-    policy::nearest(name)
+    nearest(name, rules::RULES.iter().map(|rule| rule.name()))
+}
+
+/// Whether a shell pattern with `*`, `?` and `[…]` matches a whole text.
+///
+/// ```
+/// assert!(bashtion_guard::matches_text("*_TOKEN", "API_TOKEN"));
+/// ```
+#[must_use]
+pub fn matches_text(pattern: &str, text: &str) -> bool {
+    patterns::matches_text(pattern, text)
 }
 
 /// What the rules as they come say of a text.

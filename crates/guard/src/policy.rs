@@ -173,7 +173,10 @@ impl Policy {
         for (name, severity) in &settings.severity {
             let own = self.custom.iter().any(|rule| rule.name == *name);
             if !own && !RULES.iter().any(|rule| rule.name() == name) {
-                return Err(PolicyError::UnknownRule { name: name.clone(), nearest: nearest(name) });
+                return Err(PolicyError::UnknownRule {
+                    name: name.clone(),
+                    nearest: crate::nearest_rule(name),
+                });
             }
             self.severity.insert(name.clone(), *severity);
         }
@@ -206,14 +209,16 @@ impl Policy {
         if self.off {
             return Verdict::new(vec![]);
         }
-        let mut findings = rules::findings(analysis, world);
+        // What the user has written down speaks first, in the user's words.
+        let mut findings: Vec<Finding> =
+            self.texts.iter().filter_map(|rule| rule.finding(&analysis.command)).collect();
+        findings.extend(rules::findings(analysis, world));
         findings.extend(self.custom.iter().flat_map(|rule| rule.findings(analysis)));
         for finding in &mut findings {
             if let Some(severity) = self.severity.get(&finding.rule) {
                 finding.severity = *severity;
             }
         }
-        findings.extend(self.texts.iter().filter_map(|rule| rule.finding(&analysis.command)));
         if let Some(answer) = self.questions {
             findings
                 .iter_mut()
@@ -221,8 +226,8 @@ impl Policy {
                 .for_each(|finding| finding.severity = answer);
         }
         findings.retain(|finding| finding.severity != Decision::Allow && !self.waives(finding, analysis));
-        findings.extend(self.block.iter().filter_map(|text| self.blocked(text, analysis)));
-        Verdict::new(findings)
+        let blocked = self.block.iter().filter_map(|text| self.blocked(text, analysis));
+        Verdict::new(blocked.chain(findings).collect())
     }
 
     fn blocked(&self, text: &str, analysis: &Analysis) -> Option<Finding> {
@@ -265,22 +270,4 @@ impl Policy {
         }
         Some(commands)
     }
-}
-
-/// The rule whose name is most like this one.
-pub(crate) fn nearest(name: &str) -> Option<String> {
-    let distance = |other: &str| {
-        let (a, b): (Vec<char>, Vec<char>) = (name.chars().take(64).collect(), other.chars().collect());
-        let mut row: Vec<usize> = (0..=b.len()).collect();
-        for (i, x) in a.iter().enumerate() {
-            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-            for (j, y) in b.iter().enumerate() {
-                let next = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
-                diagonal = std::mem::replace(&mut row[j + 1], next);
-            }
-        }
-        row[b.len()]
-    };
-    let best = RULES.iter().map(|rule| rule.name()).min_by_key(|rule| distance(rule))?;
-    (distance(best) <= 1 + name.len() / 3).then(|| best.to_owned())
 }

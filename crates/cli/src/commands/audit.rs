@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::error::CliError;
 use crate::exit_code::FAILURE;
-use crate::quantities::parse_moment;
 use crate::state_dir::state_dir;
 use crate::ui::{self, Format};
+use bashtion::quantities::parse_moment;
 
 /// Look at what was asked, decided and done.
 ///

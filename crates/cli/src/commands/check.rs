@@ -32,6 +32,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
+    /// Judge as this profile says: one that is built in, or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: Option<String>,
+
     /// Show every command that was found, what it resolved to, what decided, and what would allow it.
     #[arg(long)]
     explain: bool,
@@ -94,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         return show_rule(name, args);
     }
     let world = world(args)?;
-    let policy = config::load_for(world.cwd().as_ref())?.policy;
+    let policy = config::load_for(world.cwd().as_ref(), args.profile.as_deref())?.profile.policy;
     if args.lines {
         return check_lines(&policy, &world);
     }

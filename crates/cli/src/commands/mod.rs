@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod run;
@@ -22,6 +23,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Wait(args) => (tasks::wait::run(&args), args.error_format()),
         Command::Kill(args) => (tasks::kill::run(&args), args.error_format()),
         Command::Audit(args) => (audit::run(&args), args.error_format()),
+        Command::Config(args) => (config::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),

@@ -87,9 +87,16 @@ pub(crate) struct Args {
 
     /// What to do with processes that outlive the shell, such as `server &`.
     ///
-    /// The result names them either way. Kept ones run on, but nobody reads what they print.
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    leftovers: Leftovers,
+    /// The result names them either way. Kept ones run on, but nobody reads what they print. [default: end]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    leftovers: Option<Leftovers>,
+
+    /// Judge, confine, run and report as this profile says: one that is built in, or a file.
+    ///
+    /// See `bashtion config list` and `bashtion config show --profile NAME`. What is said with other options, in your
+    /// configuration and in the project's lies on top.
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: Option<String>,
 
     /// How tightly the kernel holds it: off, workspace or read-only.
     ///
@@ -169,9 +176,8 @@ enum Network {
     Off,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 enum Leftovers {
-    #[default]
     End,
     Keep,
 }
@@ -216,9 +222,8 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     check_descriptors()?;
-    let face = Face::choose(args.error_format(), args.max_output.is_some());
-    let settings = Settings::new(args, face)?;
-    let place = args.place();
+    let settings = Settings::new(args)?;
+    let (face, place) = (settings.face, args.place());
     // First of all, while we have no child: from here on orphans come to us.
     let engine = match place {
         Place::Foreground => settings.engine(place)?.adopt_orphans().build(),
@@ -268,7 +273,9 @@ async fn run_and_show(
     };
     let outcome = result?;
     if matches!(outcome.status, Status::Refused | Status::NeedsApproval) && face.is_for_people() {
-        ui::report_refusal(&outcome.command, &outcome.verdict);
+        if outcome.text.is_none() || face != Face::Cut {
+            ui::report_refusal(&outcome.command, &outcome.verdict);
+        }
     } else if face.is_for_people() {
         ui::report_sandbox(&outcome);
     }

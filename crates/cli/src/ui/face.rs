@@ -33,13 +33,15 @@ pub(crate) struct Screen {
 }
 
 impl Face {
-    pub(crate) fn choose(format: Format, wants_cut: bool) -> Self {
+    /// On a terminal output is shown as it comes, whatever the profile would say at the end.
+    pub(crate) fn choose(format: Format, wants_cut: bool, has_own_words: bool) -> Self {
         let is_terminal = Target::Stdout.is_terminal() && Target::Stderr.is_terminal();
         match format {
             Format::Json => Self::Json,
             Format::JsonEvent => Self::Stream,
             Format::Text if wants_cut => Self::Cut,
             Format::Text if is_terminal => Self::Terminal,
+            Format::Text if has_own_words => Self::Cut,
             Format::Text => Self::Raw,
         }
     }

@@ -67,10 +67,18 @@ pub(crate) fn print_outcome(
         Face::Json => json::print_line(outcome),
         Face::Stream => json::print_result(outcome),
         Face::Cut if outcome.status != bashtion::Status::Running => plain::print_cut(outcome),
-        Face::Raw | Face::Cut | Face::Terminal => Target::Stdout.write(text().as_bytes()),
+        Face::Raw | Face::Cut | Face::Terminal => match &outcome.text {
+            Some(_) => plain::print_cut(outcome),
+            None => Target::Stdout.write(text().as_bytes()),
+        },
     };
     printed.map_err(|error| CliError::new("cannot print").caused_by(&error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Control characters made visible.
+pub(crate) fn visible(text: &str) -> String {
+    sanitize::text(text)
 }
 
 /// Something that is not part of what was asked for.

@@ -26,9 +26,16 @@ pub(super) async fn show_here(first: Event, mut events: Events) -> io::Result<()
     outlets.finish()
 }
 
-/// The readable text, with the middle cut.
+/// The words of the profile, if it has some, else the readable text, cut.
 pub(super) fn print_cut(outcome: &Outcome) -> io::Result<()> {
     let mut outlets = Outlets::new();
+    if let Some(text) = &outcome.text {
+        outlets.stdout.write(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            outlets.stdout.write(b"\n")?;
+        }
+        return outlets.finish();
+    }
     outlets.stdout.write(outcome.output.stdout().as_bytes())?;
     outlets.stderr.write(outcome.output.stderr().as_bytes())?;
     outlets.finish()

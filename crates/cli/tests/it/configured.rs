@@ -61,7 +61,7 @@ fn a_project_narrows_and_cannot_widen() {
         let (_world, finished) = configured("", widening, "ls");
         assert_eq!(finished.code(), Some(1));
         assert!(
-            finished.stderr().contains("a project may only make judging stricter"),
+            finished.stderr().contains("a project may only make things stricter"),
             "{}",
             finished.stderr()
         );

@@ -117,11 +117,11 @@ fn the_user_configures_and_a_project_only_narrows() {
 
     let project = world.work().join(".bashtion.toml");
     for (text, problem) in [
-        ("mode = \"off\"", "it sets mode to off"),
-        ("network = \"on\"", "it sets network to on"),
-        ("writable = [\"/\"]", "it names what is writable"),
-        ("readable = [\"~/.ssh\"]", "it names what is readable"),
-        ("namespaces = false", "it sets namespaces to false"),
+        ("mode = \"off\"", "it sets sandbox.mode to off"),
+        ("network = \"on\"", "it sets sandbox.network to on"),
+        ("writable = [\"/\"]", "it names sandbox.writable"),
+        ("readable = [\"~/.ssh\"]", "it names sandbox.readable"),
+        ("namespaces = false", "it sets sandbox.namespaces to false"),
     ] {
         fs::write(&project, format!("[sandbox]\n{text}\n")).unwrap();
         let finished = run(&["true"]);

@@ -60,6 +60,8 @@ pub struct Outcome {
     pub sandbox: Report,
     /// What the sandbox stopped, in words, and how to allow it.
     pub denials: Vec<String>,
+    /// All of it in words, if the profile has its own.
+    pub text: Option<String>,
     /// What else its reader should know.
     pub notes: Vec<String>,
     /// The exit codes of all stages of the last pipeline, if there was one and the shell could say so.

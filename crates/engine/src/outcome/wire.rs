@@ -39,6 +39,8 @@ struct Wire<'a> {
     sandbox: Cow<'a, Report>,
     denials: Cow<'a, [String]>,
     notes: Cow<'a, [String]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<Cow<'a, str>>,
     usage: WireUsage,
     tracking: Option<Cow<'a, str>>,
     killed: usize,
@@ -99,6 +101,7 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
             sandbox: Cow::Borrowed(&outcome.sandbox),
             denials: Cow::Borrowed(&outcome.denials),
             notes: Cow::Borrowed(&outcome.notes),
+            text: outcome.text.as_deref().map(Cow::from),
             usage: WireUsage {
                 cpu_ms: milliseconds(outcome.usage.cpu),
                 max_rss_kib: outcome.usage.max_rss_kib,
@@ -151,6 +154,7 @@ impl TryFrom<Wire<'_>> for Outcome {
             sandbox: wire.sandbox.into_owned(),
             denials: wire.denials.into_owned(),
             notes: wire.notes.into_owned(),
+            text: wire.text.map(Cow::into_owned),
             pipe_status: wire.pipe_status.map(Cow::into_owned),
             usage: Usage {
                 cpu: Duration::from_millis(wire.usage.cpu_ms),

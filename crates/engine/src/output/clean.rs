@@ -187,12 +187,13 @@ mod tests {
     use super::*;
 
     fn clean(pieces: &[&[u8]]) -> (String, bool) {
-        let (mut cleaner, mut window) = (Cleaner::default(), Window::new(1_000_000));
+        let (mut cleaner, mut window) =
+            (Cleaner::default(), Window::new(crate::Cut::default().to(1_000_000)));
         for piece in pieces {
             cleaner.push(piece, &mut window);
         }
         cleaner.finish(&mut window);
-        (window.finish(|_| String::new()).0, cleaner.has_altered())
+        (window.finish(|_, _| String::new()).0, cleaner.has_altered())
     }
 
     fn text(bytes: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! A command's output: bounded in memory, whole in a file, and made readable.
 
 mod clean;
+mod cut;
 mod decode;
 mod file;
 mod piece;
@@ -10,11 +11,13 @@ mod window;
 use std::path::{Path, PathBuf};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize as Serde};
 
 use crate::tasks::Log;
 use crate::{KeepFile, Limits, Stream, Streams};
 use clean::Cleaner;
+pub(crate) use cut::separated;
+pub use cut::{Cut, Unit};
 pub use decode::Decoder;
 use file::{OutputFile, Saved};
 pub(crate) use state::StateDir;
@@ -45,6 +48,39 @@ pub enum Output {
     Combined(Text),
 }
 
+/// How output is captured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serde, Deserialize)]
+pub struct OutputSettings {
+    /// Each stream by itself, or both in the order written.
+    pub streams: Streams,
+    /// What becomes of what is too long.
+    pub cut: Cut,
+    /// Whether space at both ends of a text stays.
+    pub ends: Ends,
+    /// Whether there is a text at all.
+    pub capture: Captures,
+}
+
+/// Whether space at both ends of a text stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serde, Deserialize)]
+pub enum Ends {
+    /// As printed.
+    #[default]
+    Kept,
+    /// Taken off.
+    Trimmed,
+}
+
+/// Whether the text of the output is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serde, Deserialize)]
+pub enum Captures {
+    /// It is in the result.
+    #[default]
+    Text,
+    /// It is only counted, and told to observers while it comes.
+    Nothing,
+}
+
 /// One stream, fit to be read: valid UTF-8, no escape sequences, progress bars as they ended, the middle cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
@@ -52,7 +88,7 @@ pub struct Text {
     pub text: String,
     /// How many bytes were printed.
     pub bytes: u64,
-    /// How many characters of the readable text were cut.
+    /// How many characters of the readable text were cut; bytes, if those are counted.
     pub cut: u64,
 }
 
@@ -161,7 +197,7 @@ impl<'de> Deserialize<'de> for Output {
 /// Takes output as it comes.
 #[derive(Debug)]
 pub(crate) struct Capture {
-    streams: Streams,
+    settings: OutputSettings,
     first: Reading,
     second: Reading,
     sink: Sink,
@@ -215,13 +251,13 @@ pub(crate) struct Reading {
 }
 
 impl Capture {
-    pub(crate) fn new(streams: Streams, most: usize, sink: Sink) -> Self {
-        let reading = || Reading::new(most);
-        Self { streams, first: reading(), second: reading(), sink }
+    pub(crate) fn new(settings: OutputSettings, sink: Sink) -> Self {
+        let reading = || Reading::new(settings.cut.clone());
+        Self { first: reading(), second: reading(), settings, sink }
     }
 
     pub(crate) fn streams(&self) -> Streams {
-        self.streams
+        self.settings.streams
     }
 
     /// Where everything is written, if it is.
@@ -245,8 +281,17 @@ impl Capture {
         self.second.cleaner.finish(&mut self.second.window);
         let differs = self.first.differs() || self.second.differs();
         let (saved, log) = self.sink.finish(differs);
-        let (first, second) = (self.first.into_text(&saved), self.second.into_text(&saved));
-        let output = match self.streams {
+        let finished = |reading: Reading| {
+            let mut text = reading.into_text(&saved);
+            match (self.settings.capture, self.settings.ends) {
+                (Captures::Nothing, _) => (text.text, text.cut) = (String::new(), 0),
+                (Captures::Text, Ends::Trimmed) => text.text = text.text.trim().to_owned(),
+                (Captures::Text, Ends::Kept) => {}
+            }
+            text
+        };
+        let (first, second) = (finished(self.first), finished(self.second));
+        let output = match self.settings.streams {
             Streams::Separate => Output::Separate { stdout: first, stderr: second },
             Streams::Combined => Output::Combined(first),
         };
@@ -255,8 +300,8 @@ impl Capture {
 }
 
 impl Reading {
-    pub(crate) fn new(most: usize) -> Self {
-        Self { bytes: 0, cleaner: Cleaner::default(), window: Window::new(most) }
+    pub(crate) fn new(cut: Cut) -> Self {
+        Self { bytes: 0, cleaner: Cleaner::default(), window: Window::new(cut) }
     }
 
     /// The text, whose whole is in a file.
@@ -277,9 +322,8 @@ impl Reading {
 
     fn into_text(self, saved: &Saved) -> Text {
         let bytes = self.bytes;
-        let marker =
-            |cut| format!("[... {cut} character{} cut; {saved} ...]", if cut == 1 { "" } else { "s" });
-        let (text, cut) = self.window.finish(marker);
+        let how = self.window.cut().clone();
+        let (text, cut) = self.window.finish(|cut, total| how.mark(cut, total, &saved.to_string()));
         Text { text, bytes, cut }
     }
 }

@@ -50,6 +50,15 @@ impl<'a> Piece<'a> {
         self.split_at(index)
     }
 
+    /// In two, after at most so many bytes.
+    pub(super) fn split_after_bytes(self, count: usize) -> (Self, Self) {
+        let mut index = count.min(self.bytes.len());
+        while self.bytes.get(index).is_some_and(|byte| !begins_char(*byte)) {
+            index -= 1;
+        }
+        self.split_at(index)
+    }
+
     /// Its end, of at least so many bytes if it has them.
     pub(super) fn last_bytes(self, count: usize) -> Self {
         let mut start = self.bytes.len().saturating_sub(count);

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 use crate::engine::Settings;
-use crate::output::{Reading, StateDir, Text};
+use crate::output::{Cut, Reading, StateDir, Text};
 use control::Order;
 use folder::{Ending, Folder, Record};
 pub use id::{InvalidTaskId, TaskId};
@@ -259,7 +259,7 @@ impl Tasks {
     /// What it has printed so far, readable, with at most so many characters from its beginning and its end.
     pub fn text(&self, id: &TaskId, most: usize) -> Result<Text, TaskError> {
         const PIECE: usize = 1 << 20;
-        let mut reading = Reading::new(most);
+        let mut reading = Reading::new(Cut::default().to(most));
         let mut since = 0;
         loop {
             let chunk = self.read(id, since, PIECE)?;

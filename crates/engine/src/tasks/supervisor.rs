@@ -109,7 +109,8 @@ impl Supervisor {
             Ok(Begun::NotRun(outcome)) => return answer(&Answer::Begun(outcome)),
             Err(error) => return answer(&failure(&error)),
         };
-        let outcome = running.so_far(Some(id.clone()));
+        let mut outcome = running.so_far(Some(id.clone()));
+        outcome.text = engine.in_words(&outcome);
         let record = Record {
             version: VERSION,
             id: id.clone(),

@@ -7,7 +7,7 @@ use bashtion::{Requirement, SandboxMode, SandboxSettings};
 use super::{Args, Network};
 use crate::error::CliError;
 use crate::exit_code::USAGE;
-use crate::quantities::{parse_count, parse_seconds, parse_size};
+use bashtion::quantities::{parse_count, parse_seconds, parse_size};
 
 /// A limit as it can be typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bashtion::{
-    Builder, Engine, KeepFile, Ledger, Leftovers, Limits, Mode, Policy, Request, SandboxSettings, Sessions,
-    Streams, TaskLimits,
-};
+use bashtion::{Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Request, Sessions, Streams};
 use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -26,10 +23,9 @@ use crate::ui::{self, Face};
 pub(super) struct Settings {
     pub(super) request: Request,
     pub(super) cwd: PathBuf,
+    pub(super) face: Face,
     state_dir: Option<PathBuf>,
-    policy: Policy,
-    sandbox: SandboxSettings,
-    tasks: TaskLimits,
+    pub(super) profile: Profile,
     audit: Option<bashtion_audit::Settings>,
     /// How long a command is waited for that then goes on in the background.
     pub(super) soft_wait: Duration,
@@ -46,10 +42,7 @@ pub(super) enum Patience {
 impl Settings {
     /// For a background task the supervisor writes everything down.
     pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
-        let mut engine = Engine::builder()
-            .policy(self.policy.clone())
-            .sandbox(self.sandbox.clone())
-            .task_limits(self.tasks.clone());
+        let mut engine = Engine::builder().profile(&self.profile);
         if let Some(dir) = &self.state_dir {
             engine = engine.state_dir(dir);
         }
@@ -74,7 +67,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn new(args: &Args, face: Face) -> Result<Self, CliError> {
+    pub(super) fn new(args: &Args) -> Result<Self, CliError> {
         let no_cwd = |error: std::io::Error| {
             CliError::failed("cannot tell the current directory", &error)
                 .help("name an absolute one with --cwd")
@@ -100,16 +93,20 @@ impl Settings {
                 Some(_) | None => here().map_err(no_cwd)?,
             },
         };
-        let mut request = Request::new(command)
-            .envs(args.env.iter().cloned())
-            .mode(match args.mode {
-                super::Mode::Default | super::Mode::Background => Mode::Default,
-                super::Mode::Slow => Mode::Slow,
-            })
-            .leftovers(match args.leftovers {
-                super::Leftovers::End => Leftovers::End,
-                super::Leftovers::Keep => Leftovers::Keep,
-            });
+        let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
+        let Loaded { mut profile, mut audit } =
+            config::load_for(&cwd, args.profile.as_deref()).map_err(failed)?;
+        profile.sandbox = confining::with_flags(profile.sandbox, args)?;
+        let face = Face::choose(args.error_format(), args.max_output.is_some(), profile.has_own_words());
+        let mut request = Request::new(command).envs(args.env.iter().cloned()).mode(match args.mode {
+            super::Mode::Default | super::Mode::Background => Mode::Default,
+            super::Mode::Slow => Mode::Slow,
+        });
+        request = match args.leftovers {
+            Some(super::Leftovers::End) => request.leftovers(Leftovers::End),
+            Some(super::Leftovers::Keep) => request.leftovers(Leftovers::Keep),
+            None => request,
+        };
         if args.combined || face.shows_both_streams_in_one_place() {
             request = request.streams(Streams::Combined);
         }
@@ -134,7 +131,7 @@ impl Settings {
         if let Some(characters) = args.max_output {
             request = request.max_output(characters);
         }
-        let limits = Limits::default();
+        let limits = &profile.limits;
         let soft_wait = match (args.timeout, args.mode) {
             (Some(Patience::Until(after)), _) => after,
             (Some(Patience::ForEver), _) => Duration::MAX / 4,
@@ -147,26 +144,13 @@ impl Settings {
             (Some(Patience::ForEver), _) => request.no_timeout(),
             (None, Place::Foreground) => request,
         };
-        let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
-        let Loaded { policy, sandbox, tasks, mut audit } = config::load_for(&cwd).map_err(failed)?;
-        let sandbox = confining::with_flags(sandbox, args)?;
         if let Some(audit) = &mut audit {
             let given = args.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
             let secret = given.filter(|(name, _)| bashtion_audit::is_secret_name(name));
             audit.secrets.extend(secret.map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
-        let max_output = args.max_output.unwrap_or(limits.max_output);
-        Ok(Self {
-            request,
-            cwd,
-            state_dir: state_dir(),
-            policy,
-            sandbox,
-            tasks,
-            audit,
-            soft_wait,
-            max_output,
-        })
+        let max_output = args.max_output.unwrap_or(profile.output.cut.max);
+        Ok(Self { request, cwd, face, state_dir: state_dir(), profile, audit, soft_wait, max_output })
     }
 }
 

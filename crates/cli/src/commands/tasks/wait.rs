@@ -7,8 +7,8 @@ use bashtion::TaskId;
 
 use super::{block_on, conclude, parse_id, tasks};
 use crate::error::CliError;
-use crate::quantities::parse_duration;
 use crate::ui::Format;
+use bashtion::quantities::parse_duration;
 
 /// Wait for a background task to end, say how it did, and pass its exit code through.
 ///

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 /// Bytes, with K, M, G or T for powers of 1024.
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size such as 500M or 2G, of at least one byte");
     let upper = text.to_ascii_uppercase();
     let number = upper.trim_end_matches("IB").trim_end_matches('B');
@@ -17,13 +17,14 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     value.filter(|value| *value > 0).ok_or_else(wrong)
 }
 
-pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+/// At least one.
+pub fn parse_count(text: &str) -> Result<u64, String> {
     let value = text.parse::<u64>().ok().filter(|value| *value > 0);
     value.ok_or_else(|| format!("{text:?} is not a number of at least 1"))
 }
 
 /// A day, a moment, or how long ago.
-pub(crate) fn parse_moment(text: &str) -> Result<SystemTime, String> {
+pub fn parse_moment(text: &str) -> Result<SystemTime, String> {
     let day = || humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")).ok();
     let ago = || SystemTime::now().checked_sub(humantime::parse_duration(text).ok()?);
     humantime::parse_rfc3339_weak(text)
@@ -34,14 +35,15 @@ pub(crate) fn parse_moment(text: &str) -> Result<SystemTime, String> {
 }
 
 /// A time with its unit, or a number of seconds.
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds
         .or_else(|| humantime::parse_duration(text).ok())
         .ok_or_else(|| format!("{text:?} is not a time such as 30s, 5m or 500ms"))
 }
 
-pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
+/// The same, of at least a second.
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
     let time = seconds.or_else(|| humantime::parse_duration(text).ok());
     time.filter(|time| time.as_secs() > 0)

@@ -1,0 +1,238 @@
+//! From what is written to what is meant: every value checked, defaults filled in.
+
+use std::time::Duration;
+
+use super::layer::{
+    AuditLayer, EnvLayer, GuardLayer, Layer, LeftoversWord, LimitsLayer, ModeWord, OutputLayer, Quantity,
+    ResourcesLayer, SandboxLayer, StreamsWord, Switch, TasksLayer,
+};
+use super::{AuditSettings, Profile, ProfileError, ToolSettings, Wording};
+use crate::quantities::{parse_count, parse_duration, parse_seconds, parse_size};
+use crate::{
+    Captures, Cut, Decision, Ends, EnvSettings, GuardSettings, Leftovers, Limits, Namespaces, Network,
+    OutputSettings, Policy, Requirement, ResourceLimits, SandboxMode, SandboxSettings, Streams, TaskLimits,
+};
+
+type Checked<T> = Result<T, String>;
+
+impl Profile {
+    pub(super) fn from_layer(layer: Layer, origin: &str) -> Result<Self, ProfileError> {
+        let wrong = |problem| ProfileError::Value { origin: origin.to_owned(), problem };
+        let limits = layer.limits.settings().and_then(|limits| layer.output.limits(limits)).map_err(wrong)?;
+        let output = layer.output.settings().map_err(wrong)?;
+        let mut guard = layer.guard.settings();
+        guard.questions = guard.questions.filter(|answer| *answer != Decision::Ask);
+        let policy = Policy::new(&guard)
+            .map_err(|source| ProfileError::Policy { origin: origin.to_owned(), source })?;
+        Ok(Self {
+            limits,
+            leftovers: layer.limits.leftovers.map_or_else(Leftovers::default, LeftoversWord::value),
+            wording: Wording::from_layer(layer.wording, &output.cut).map_err(wrong)?,
+            output,
+            env: layer.env.settings(),
+            policy,
+            sandbox: layer.sandbox.settings().map_err(wrong)?,
+            tasks: layer.tasks.settings().map_err(wrong)?,
+            audit: layer.audit.settings().map_err(wrong)?,
+            tool: ToolSettings::from_layer(layer.tool).map_err(wrong)?,
+        })
+    }
+}
+
+/// A value that was written, or the one that holds otherwise.
+pub(super) fn or<T>(quantity: Option<&Quantity>, parse: fn(&str) -> Checked<T>, usual: T) -> Checked<T> {
+    quantity.map_or(Ok(usual), |quantity| parse(&quantity.text()))
+}
+
+impl LimitsLayer {
+    fn settings(&self) -> Checked<Limits> {
+        let usual = Limits::default();
+        let limits = Limits {
+            timeout: or(self.timeout.as_ref(), parse_duration, usual.timeout)?,
+            slow_timeout: or(self.slow_timeout.as_ref(), parse_duration, usual.slow_timeout)?,
+            shortest_timeout: or(self.shortest_timeout.as_ref(), parse_duration, usual.shortest_timeout)?,
+            longest_timeout: or(self.longest_timeout.as_ref(), parse_duration, usual.longest_timeout)?,
+            beyond: self.beyond.unwrap_or_default(),
+            grace: or(self.grace.as_ref(), parse_duration, usual.grace)?,
+            ..usual
+        };
+        let (shortest, longest) = (limits.shortest_timeout, limits.longest_timeout);
+        for (name, time) in [("timeout", limits.timeout), ("slow-timeout", limits.slow_timeout)] {
+            if time.is_zero() || time < shortest || time > longest {
+                return Err(format!(
+                    "limits.{name} is {time:?}: it must be between {shortest:?} and {longest:?}"
+                ));
+            }
+        }
+        if limits.grace > Duration::from_secs(600) {
+            return Err(format!(
+                "limits.grace is {:?}: ten minutes are enough for any process to end",
+                limits.grace
+            ));
+        }
+        Ok(limits)
+    }
+}
+
+impl LeftoversWord {
+    pub(super) fn value(self) -> Leftovers {
+        match self {
+            Self::End => Leftovers::End,
+            Self::Keep => Leftovers::Keep,
+        }
+    }
+}
+
+impl OutputLayer {
+    fn settings(&self) -> Checked<OutputSettings> {
+        let usual = Cut::default();
+        let max = self.max.unwrap_or(usual.max);
+        let halves = usual.to(max);
+        let (head, tail) = match (self.head, self.tail) {
+            (Some(head), Some(tail)) => (head, tail),
+            (Some(head), None) => (head, max.saturating_sub(head)),
+            (None, Some(tail)) => (max.saturating_sub(tail), tail),
+            (None, None) => (halves.head, halves.tail),
+        };
+        if head.checked_add(tail).is_none_or(|kept| kept > max) {
+            return Err(format!(
+                "output.head and output.tail are {head} and {tail}, more than output.max, {max}"
+            ));
+        }
+        if max > crate::admit::LARGEST_OUTPUT {
+            return Err(format!("output.max is {max}: at most {} can be kept", crate::admit::LARGEST_OUTPUT));
+        }
+        let marker = self.marker.clone().filter(|marker| !marker.is_empty());
+        Ok(OutputSettings {
+            streams: match self.streams {
+                Some(StreamsWord::Combined) => Streams::Combined,
+                Some(StreamsWord::Separate) | None => Streams::Separate,
+            },
+            cut: Cut { max, head, tail, unit: self.unit.unwrap_or_default(), marker },
+            ends: if self.trim == Some(true) { Ends::Trimmed } else { Ends::Kept },
+            capture: if self.capture == Some(false) { Captures::Nothing } else { Captures::Text },
+        })
+    }
+
+    /// The files of what was cut.
+    fn limits(&self, usual: Limits) -> Checked<Limits> {
+        Ok(Limits {
+            file_size: or(self.file_size.as_ref(), parse_size, usual.file_size)?,
+            keep_files_for: or(self.keep_for.as_ref(), parse_seconds, usual.keep_files_for)?,
+            keep_files_size: or(self.keep_size.as_ref(), parse_size, usual.keep_files_size)?,
+            ..usual
+        })
+    }
+}
+
+impl EnvLayer {
+    fn settings(self) -> EnvSettings {
+        let usual = EnvSettings::default();
+        EnvSettings {
+            base: self.base.unwrap_or(usual.base),
+            allow: self.allow.unwrap_or(usual.allow),
+            withhold: self.withhold.unwrap_or_default(),
+            home: self.home.unwrap_or(usual.home),
+            non_interactive: self.non_interactive.unwrap_or(usual.non_interactive),
+            set: self.set.unwrap_or_default(),
+        }
+    }
+}
+
+impl GuardLayer {
+    pub(super) fn settings(self) -> GuardSettings {
+        GuardSettings {
+            severity: self.severity.unwrap_or_default(),
+            block: self.block.unwrap_or_default(),
+            block_message: self.block_message.filter(|message| !message.is_empty()),
+            allow: self.allow.unwrap_or_default(),
+            rules: self.rules.unwrap_or_default(),
+            texts: self.texts.unwrap_or_default(),
+            questions: self.questions,
+        }
+    }
+}
+
+impl SandboxLayer {
+    fn settings(self) -> Checked<SandboxSettings> {
+        Ok(SandboxSettings {
+            mode: self.mode.map_or_else(SandboxMode::default, ModeWord::value),
+            network: self.network.map_or_else(Network::default, Switch::value),
+            writable: self.writable.unwrap_or_default(),
+            kept: vec![],
+            secrets: self.secrets.unwrap_or_default(),
+            readable: self.readable.unwrap_or_default(),
+            sockets: self.sockets.unwrap_or_default(),
+            limits: self.limits.settings()?,
+            namespaces: if self.namespaces == Some(false) {
+                Namespaces::Never
+            } else {
+                Namespaces::WherePossible
+            },
+            requirement: if self.required == Some(true) {
+                Requirement::Required
+            } else {
+                Requirement::BestEffort
+            },
+        })
+    }
+}
+
+impl ResourcesLayer {
+    /// Those that are written.
+    pub(super) fn settings(&self) -> Checked<ResourceLimits> {
+        let parsed = |quantity: &Option<Quantity>, parse: fn(&str) -> Checked<u64>| {
+            quantity.as_ref().map(|quantity| parse(&quantity.text())).transpose()
+        };
+        Ok(ResourceLimits {
+            memory: parsed(&self.memory, parse_size)?,
+            processes: parsed(&self.processes, parse_count)?,
+            cpu: self.cpu.as_ref().map(|quantity| parse_seconds(&quantity.text())).transpose()?,
+            open_files: parsed(&self.open_files, parse_count)?,
+            file_size: parsed(&self.file_size, parse_size)?,
+        })
+    }
+}
+
+impl ModeWord {
+    pub(super) fn value(self) -> SandboxMode {
+        match self {
+            Self::Off => SandboxMode::Off,
+            Self::Workspace => SandboxMode::Workspace,
+            Self::ReadOnly => SandboxMode::ReadOnly,
+        }
+    }
+}
+
+impl Switch {
+    pub(super) fn value(self) -> Network {
+        match self {
+            Self::On => Network::On,
+            Self::Off => Network::Off,
+        }
+    }
+}
+
+impl TasksLayer {
+    fn settings(&self) -> Checked<TaskLimits> {
+        let usual = TaskLimits::default();
+        let most = or(self.limit.as_ref(), parse_count, usual.most as u64)?;
+        Ok(TaskLimits {
+            most: usize::try_from(most).unwrap_or(usize::MAX),
+            output_size: or(self.output_size.as_ref(), parse_size, usual.output_size)?,
+            keep_for: or(self.keep_for.as_ref(), parse_seconds, usual.keep_for)?,
+            keep_size: or(self.keep_size.as_ref(), parse_size, usual.keep_size)?,
+        })
+    }
+}
+
+impl AuditLayer {
+    fn settings(&self) -> Checked<AuditSettings> {
+        let usual = AuditSettings::default();
+        Ok(AuditSettings {
+            mode: self.mode.unwrap_or(usual.mode),
+            keep_for: or(self.keep_for.as_ref(), parse_seconds, usual.keep_for)?,
+            keep_size: or(self.keep_size.as_ref(), parse_size, usual.keep_size)?,
+        })
+    }
+}

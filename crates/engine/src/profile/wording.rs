@@ -1,0 +1,323 @@
+//! Results in words: templates, filled in with what happened.
+
+use serde::{Deserialize, Serialize};
+
+use super::layer::{Hint, WordingLayer};
+use crate::output::separated;
+use crate::{Cut, Decision, Outcome, Output, Status};
+
+/// How results are put into words for a model or a person.
+///
+/// ```
+/// use bashtion::{Engine, Profile, Request, ToolContext};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let profile = Profile::built_in("tunacode")?;
+/// let engine = Engine::builder().profile(&profile).build();
+/// let outcome = engine.run(Request::new("exit 3"), &ToolContext::from_host("/tmp")).await?;
+/// assert!(profile.wording.words(&outcome).starts_with("Command: exit 3\nExit Code: 3\n"));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wording {
+    succeeded: Option<String>,
+    failed: Option<String>,
+    timed_out: Option<String>,
+    cancelled: Option<String>,
+    refused: Option<String>,
+    needs_approval: Option<String>,
+    background: Option<String>,
+    /// Where the whole is cut.
+    cut: Option<Cut>,
+    hints: Vec<Hint>,
+}
+
+/// What is said where a profile has no words of its own.
+const SUCCEEDED: &str = "{output|(no output)}[[\n\nstandard error:\n{stderr}]][[\n\n{notes}]]";
+const FAILED: &str = "{output|(no output)}[[\n\nstandard error:\n{stderr}]]\n\n{status}[[\n{denials}]][[\n{hint}]][[\n{notes}]]";
+const REFUSED: &str = "refused, nothing was run: {reasons}[[\nhelp: {help}]][[\n{notes}]]";
+const NEEDS_APPROVAL: &str = "nothing was run: somebody has to agree first[[ ({approval_id})]]: {reasons}[[\nhelp: {help}]][[\n{notes}]]";
+const BACKGROUND: &str =
+    "It runs in the background as the task {task_id}, process {pid}; its output is in {output_file}.";
+
+/// Everything that can stand in a template.
+const FIELDS: [&str; 28] = [
+    "approval_id", "command", "cut", "cwd", "denials", "description", "display", "duration", "duration_ms",
+    "exit_code", "help", "hint", "matched", "notes", "output", "output_file", "pgid", "pid", "reason",
+    "reasons", "rule", "short_command", "status", "stderr", "stdout", "task_id", "timeout", "title",
+];
+
+impl Wording {
+    pub(super) fn from_layer(layer: WordingLayer, output: &Cut) -> Result<Self, String> {
+        let checked = |name: &str, template: Option<String>| {
+            let template = template.filter(|template| !template.is_empty());
+            template.iter().try_for_each(|template| check(name, template))?;
+            Ok::<_, String>(template)
+        };
+        Ok(Self {
+            succeeded: checked("succeeded", layer.succeeded)?,
+            failed: checked("failed", layer.failed)?,
+            timed_out: checked("timed-out", layer.timed_out)?,
+            cancelled: checked("cancelled", layer.cancelled)?,
+            refused: checked("refused", layer.refused)?,
+            needs_approval: checked("needs-approval", layer.needs_approval)?,
+            background: checked("background", layer.background)?,
+            cut: layer.max.filter(|max| *max > 0).map(|max| Cut { max, ..output.clone() }),
+            hints: layer.hints.unwrap_or_default(),
+        })
+    }
+
+    /// The result in words.
+    #[must_use]
+    pub fn words(&self, outcome: &Outcome) -> String {
+        let usual = match outcome.status {
+            Status::Exited(0) => SUCCEEDED,
+            Status::Exited(_) | Status::Signaled(_) | Status::TimedOut { .. } | Status::Cancelled => FAILED,
+            Status::Refused => REFUSED,
+            Status::NeedsApproval => NEEDS_APPROVAL,
+            Status::Running => BACKGROUND,
+        };
+        let template = self.own(outcome.status).unwrap_or(usual);
+        let text = filled(template, &|name| self.field(name, outcome));
+        match &self.cut {
+            Some(cut) => cut.applied(&text),
+            None => text,
+        }
+    }
+
+    /// The same, if the profile has words of its own.
+    pub(crate) fn own_words(&self, outcome: &Outcome) -> Option<String> {
+        self.own(outcome.status).map(|_| self.words(outcome))
+    }
+
+    fn own(&self, status: Status) -> Option<&str> {
+        let own = match status {
+            Status::Exited(0) => &self.succeeded,
+            Status::Exited(_) | Status::Signaled(_) => &self.failed,
+            Status::TimedOut { .. } => &self.timed_out,
+            Status::Cancelled => &self.cancelled,
+            Status::Refused => &self.refused,
+            Status::NeedsApproval => &self.needs_approval,
+            Status::Running => &self.background,
+        };
+        own.as_deref()
+    }
+
+    fn field(&self, name: &str, outcome: &Outcome) -> String {
+        let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let worst = outcome.verdict.findings.first();
+        match name {
+            "approval_id" => String::new(),
+            "command" => outcome.command.clone(),
+            "cut" => match &outcome.output {
+                Output::Separate { stdout, stderr } => counted(stdout.cut + stderr.cut),
+                Output::Combined(output) => counted(output.cut),
+            },
+            "cwd" => path(&outcome.cwd),
+            "denials" => outcome.denials.join("\n"),
+            "description" => outcome.description.clone().unwrap_or_default(),
+            "display" => outcome.display.clone(),
+            "duration" => format!("{:.1}s", outcome.duration.as_secs_f64()),
+            "duration_ms" => outcome.duration.as_millis().to_string(),
+            "exit_code" => exit_code(outcome),
+            "help" => worst.map(|finding| finding.help.clone()).unwrap_or_default(),
+            "hint" => self.hint(outcome).unwrap_or_default(),
+            "notes" => outcome.notes.join("\n"),
+            "matched" => worst
+                .and_then(|finding| outcome.command.get(finding.span.start..finding.span.end))
+                .map(|text| text.trim().to_owned())
+                .unwrap_or_default(),
+            "output" | "stdout" => without_last_newline(outcome.output.stdout()),
+            "output_file" => outcome.output_file.as_deref().map(path).unwrap_or_default(),
+            "pgid" | "pid" => outcome.pid.map(|pid| pid.to_string()).unwrap_or_default(),
+            "reason" => worst.map(|finding| finding.message.clone()).unwrap_or_default(),
+            "reasons" => {
+                let stops =
+                    outcome.verdict.findings.iter().filter(|finding| finding.severity != Decision::Allow);
+                stops.map(|finding| finding.message.clone()).collect::<Vec<_>>().join("; ")
+            }
+            "rule" => worst.map(|finding| finding.rule.clone()).unwrap_or_default(),
+            "short_command" => shortened(&outcome.command),
+            "status" => match outcome.status {
+                Status::Exited(code) => format!("exit code {code}"),
+                status => status.to_string(),
+            },
+            "stderr" => without_last_newline(outcome.output.stderr()),
+            "task_id" => outcome.task_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            "timeout" => match outcome.status {
+                Status::TimedOut { after, .. } => humantime::format_duration(after).to_string(),
+                _ => String::new(),
+            },
+            "title" => outcome.description.clone().unwrap_or_else(|| outcome.display.clone()),
+            _ => String::new(),
+        }
+    }
+
+    fn hint(&self, outcome: &Outcome) -> Option<String> {
+        let printed = match &outcome.output {
+            Output::Separate { stderr, .. } => stderr.text.to_lowercase(),
+            Output::Combined(output) => output.text.to_lowercase(),
+        };
+        let fits = |hint: &&Hint| printed.contains(&hint.contains.to_lowercase());
+        self.hints.iter().find(fits).map(|hint| hint.hint.clone())
+    }
+}
+
+/// The template says where lines end.
+fn without_last_newline(text: &str) -> String {
+    text.strip_suffix('\n').unwrap_or(text).to_owned()
+}
+
+fn counted(cut: u64) -> String {
+    if cut == 0 { String::new() } else { separated(cut) }
+}
+
+/// A signal as shells count it; of what was not run, -1.
+fn exit_code(outcome: &Outcome) -> String {
+    match outcome.exit {
+        Some(bashtion_sandbox::Exit::Code(code)) => code.to_string(),
+        Some(bashtion_sandbox::Exit::Signal(signal)) => (128 + signal.as_raw()).to_string(),
+        None => "-1".to_owned(),
+    }
+}
+
+/// Fifty characters say which command it was.
+fn shortened(command: &str) -> String {
+    const MOST: usize = 50;
+    match command.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &command[..end]),
+        None => command.to_owned(),
+    }
+}
+
+fn check(name: &str, template: &str) -> Result<(), String> {
+    let unknown = std::cell::RefCell::new(None);
+    filled(template, &|field| {
+        if !FIELDS.contains(&field) {
+            unknown.borrow_mut().get_or_insert_with(|| field.to_owned());
+        }
+        "x".to_owned()
+    });
+    match unknown.into_inner() {
+        None => Ok(()),
+        Some(field) => {
+            let nearest = bashtion_guard::nearest(&field, FIELDS);
+            let meant = nearest.map(|name| format!("; did you mean {{{name}}}?")).unwrap_or_default();
+            Err(format!("wording.{name} names {{{field}}}, which no result has{meant}"))
+        }
+    }
+}
+
+/// In one pass, so that what a command prints is never taken for a template.
+fn filled(template: &str, field: &dyn Fn(&str) -> String) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find("[[") {
+        let (before, after) = rest.split_at(at);
+        text.push_str(&replaced(before, field).0);
+        let Some(end) = after.find("]]") else {
+            rest = after;
+            break;
+        };
+        let (block, complete) = replaced(&after[2..end], field);
+        if complete {
+            text.push_str(&block);
+        }
+        rest = &after[end + 2..];
+    }
+    text.push_str(&replaced(rest, field).0);
+    text
+}
+
+/// The text, and whether all its fields had something to say.
+fn replaced(template: &str, field: &dyn Fn(&str) -> String) -> (String, bool) {
+    let (mut text, mut complete) = (String::new(), true);
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        let (before, after) = rest.split_at(at);
+        text.push_str(before);
+        let Some(end) = after.find('}') else {
+            rest = after;
+            break;
+        };
+        let (name, otherwise) = after[1..end].split_once('|').unwrap_or((&after[1..end], ""));
+        let (name, shape) = split_shape(name);
+        let value = field(name);
+        complete &= !value.is_empty();
+        text.push_str(&shape.applied(if value.is_empty() { otherwise } else { &value }));
+        rest = &after[end + 1..];
+    }
+    text.push_str(rest);
+    (text, complete)
+}
+
+/// `{name:40}` is at least 40 wide, `{name>2}` has every line indented by 2.
+enum Shape {
+    AsIs,
+    Wide(usize),
+    Indented(usize),
+}
+
+fn split_shape(name: &str) -> (&str, Shape) {
+    let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number <= 200);
+    if let Some((name, width)) = name.split_once(':')
+        && let Some(width) = number(width)
+    {
+        return (name, Shape::Wide(width));
+    }
+    if let Some((name, by)) = name.split_once('>')
+        && let Some(by) = number(by)
+    {
+        return (name, Shape::Indented(by));
+    }
+    (name, Shape::AsIs)
+}
+
+impl Shape {
+    fn applied(&self, value: &str) -> String {
+        match self {
+            Self::AsIs => value.to_owned(),
+            Self::Wide(width) => format!("{value:width$}"),
+            Self::Indented(by) => {
+                let lines: Vec<String> = value
+                    .trim_end_matches('\n')
+                    .split('\n')
+                    .map(|line| if line.is_empty() { String::new() } else { format!("{:by$}{line}", "") })
+                    .collect();
+                lines.join("\n")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(template: &str) -> String {
+        filled(template, &|name| match name {
+            "a" => "A{b}".to_owned(),
+            "lines" => "1\n\n2\n".to_owned(),
+            _ => String::new(),
+        })
+    }
+
+    #[test]
+    fn fields_are_filled_in_once() {
+        assert_eq!(fill("<{a}|{b}|{b|none}>"), "<A{b}||none>");
+        assert_eq!(fill("{a:6}|"), "A{b}  |");
+        assert_eq!(fill("{lines>2}"), "  1\n\n  2");
+        assert_eq!(fill("open { and [[ stay"), "open { and [[ stay");
+    }
+
+    #[test]
+    fn a_block_without_its_field_is_left_out() {
+        assert_eq!(fill("x[[ and {a}]][[ or {b}]]!"), "x and A{b}!");
+    }
+
+    #[test]
+    fn a_field_that_no_result_has_is_an_error() {
+        let layer = WordingLayer { failed: Some("{exitcode}".to_owned()), ..WordingLayer::default() };
+        let error = Wording::from_layer(layer, &Cut::default()).unwrap_err();
+        assert_eq!(error, "wording.failed names {exitcode}, which no result has; did you mean {exit_code}?");
+    }
+}
