@@ -20,6 +20,7 @@
 //! The engine keeps no state between calls: everything about the caller is in the [`ToolContext`].
 
 mod admit;
+pub mod calls;
 mod conclude;
 mod confine;
 mod context;
