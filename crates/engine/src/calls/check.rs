@@ -159,7 +159,7 @@ fn check_object(map: &Map<String, Value>, schema: &Value, at: &str) -> Result<()
         let near = nearest(name, properties.keys().map(String::as_str));
         let mut known: Vec<String> = properties.keys().cloned().collect();
         known.sort();
-        let field = join(at, &shortened(name));
+        let field = join(at, &excerpt(name));
         return Err(CallError::Unknown { field, nearest: near.map(str::to_owned), known });
     }
     for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -169,7 +169,7 @@ fn check_object(map: &Map<String, Value>, schema: &Value, at: &str) -> Result<()
         }
     }
     for (name, value) in map {
-        let field = join(at, &shortened(name));
+        let field = join(at, &excerpt(name));
         if let Some(offset) = name.find('\0') {
             return Err(CallError::Nul { field, at: offset });
         }
@@ -288,13 +288,14 @@ fn range(schema: &Value, least: &str, most: &str, unit: &str) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::String(text) => format!("the string {:?}", shortened(text)),
+        Value::String(text) => format!("the string {:?}", excerpt(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }
 }
 
-fn shortened(text: &str) -> String {
+/// The beginning of what may be of any length.
+pub(super) fn excerpt(text: &str) -> String {
     const MOST: usize = 40;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::answer::{appended, last};
 use super::check::{command, seconds};
+use super::env::variables;
 use super::{Answer, Call, CallError, ToolCall};
 use crate::{Output, Request, Status, Text};
 
@@ -47,7 +48,7 @@ pub struct ChorusBash {
 
 impl ToolCall for ChorusBash {
     fn to_call(&self) -> Result<Call, CallError> {
-        let env = self.env_overrides.clone().unwrap_or_default();
+        let env = variables("env_overrides", self.env_overrides.as_ref())?;
         let mut request = Request::new(command("command", &self.command)?).envs(env);
         if let Some(after) = self.timeout {
             request = request.timeout(seconds("timeout", after)?);

@@ -29,12 +29,15 @@
 //! error, and an exit code that has to be made up is that of the command line (124 out of time, 125 Bashtion failed, 126 not allowed,
 //! 128 + n signal n, 130 cancelled), unless the vendor's document has one of its own.
 //!
+//! Variables that a call sets are the model's, so those that would have to be asked about in a command are not accepted beside it.
+//!
 //! How long a command may take and how much of its output is kept when a call does not say is the engine's to decide, also where the
 //! vendor's document names a default: that belongs into the engine's [`Limits`](crate::Limits).
 
 mod answer;
 mod call;
 mod check;
+mod env;
 mod nearest;
 mod vendor;
 

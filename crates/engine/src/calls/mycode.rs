@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::check::command;
+use super::env::variables;
 use super::{Answer, Call, CallError, ToolCall};
 use crate::{Request, Status};
 
@@ -55,7 +56,7 @@ const NO_CODE: i32 = 1;
 impl ToolCall for MyCodeBash {
     fn to_call(&self) -> Result<Call, CallError> {
         let mut request =
-            Request::new(command("command", &self.command)?).envs(self.env.clone().unwrap_or_default());
+            Request::new(command("command", &self.command)?).envs(variables("env", self.env.as_ref())?);
         if let Some(after) = self.timeout.filter(|after| *after > 0) {
             request = request.timeout(Duration::from_millis(after.min(LONGEST_TIMEOUT)));
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::check::{command, unsupported};
+use super::env::variables;
 use super::{Answer, Call, CallError, CallStatus, ToolCall};
 use crate::{Request, build_safe_command, escape_arg};
 
@@ -128,7 +129,7 @@ impl ToolCall for LocalShellCall {
             ));
         }
         command("action.command[0]", action.command.first().map_or("", String::as_str))?;
-        let mut request = Request::new(action.script()).envs(action.env.clone().unwrap_or_default());
+        let mut request = Request::new(action.script()).envs(variables("action.env", action.env.as_ref())?);
         if let Some(dir) = &action.working_directory {
             request = request.cwd(dir);
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::check::{command, seconds};
+use super::env::variables;
 use super::{Answer, Call, CallError, ToolCall};
 use crate::{Request, Status};
 
@@ -65,7 +66,7 @@ impl ToolCall for TachikomaBash {
             let reason = format!("the command contains {found:?}, which \"blocked_commands\" forbids");
             return Err(CallError::Contradiction { reason });
         }
-        let mut request = Request::new(text).envs(self.env_vars.clone().unwrap_or_default());
+        let mut request = Request::new(text).envs(variables("env_vars", self.env_vars.as_ref())?);
         if let Some(dir) = &self.working_dir {
             request = request.cwd(dir);
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::check::command;
+use super::env::variables;
 use super::{Answer, Call, CallError, ToolCall};
 use crate::{KeepFile, Request};
 
@@ -52,7 +53,7 @@ pub struct TunaCodeBash {
 impl ToolCall for TunaCodeBash {
     fn to_call(&self) -> Result<Call, CallError> {
         let mut request =
-            Request::new(command("command", &self.command)?).envs(self.env.clone().unwrap_or_default());
+            Request::new(command("command", &self.command)?).envs(variables("env", self.env.as_ref())?);
         if let Some(dir) = &self.cwd {
             request = request.cwd(dir);
         }

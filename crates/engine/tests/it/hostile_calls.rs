@@ -167,6 +167,27 @@ fn inputs_are_written_as_they_were_read() {
 }
 
 #[test]
+fn variables_are_no_way_around_the_guard() {
+    let env = json!({"LD_PRELOAD": "./x.so"});
+    for (vendor, sent) in [
+        (Vendor::MyCode, json!({"command": "ls", "env": env})),
+        (Vendor::TunaCode, json!({"command": "ls", "env": env})),
+        (Vendor::Chorus, json!({"command": "ls", "env_overrides": env})),
+        (Vendor::Tachikoma, json!({"command": "ls", "env_vars": env})),
+        (
+            Vendor::OpenAiLocalShell,
+            json!({"type": "local_shell_call", "call_id": "c", "action": {"type": "exec", "command": ["ls"], "env": env}}),
+        ),
+    ] {
+        let error = error(vendor, sent);
+        assert!(error.contains(".LD_PRELOAD\" cannot be honoured"), "{error}");
+    }
+    let many: serde_json::Map<_, _> = (0..10_000).map(|index| (format!("A{index}"), json!(""))).collect();
+    let error = error(Vendor::MyCode, json!({"command": "ls", "env": many}));
+    assert_eq!(error, "\"env\" must be an object of at most 1000 entries, not one of 10000");
+}
+
+#[test]
 fn errors_can_be_told_apart() {
     let error = calls::parse(Vendor::Phoenix, json!({"command": "ls", "mod": "slow"})).unwrap_err();
     let CallError::Unknown { field, nearest, known } = error else { panic!("{error}") };
