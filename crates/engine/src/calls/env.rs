@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use bashtion_guard::{World, analyze};
 
 use super::CallError;
-use super::check::{excerpt, unsupported};
+use super::check::unsupported;
+use super::schema::excerpt;
 use crate::{Decision, Policy, escape_arg};
 
 /// The variables, unless one of them is not as harmless beside the command as it looks.

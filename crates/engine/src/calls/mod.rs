@@ -39,6 +39,7 @@ mod call;
 mod check;
 mod env;
 mod nearest;
+mod schema;
 mod vendor;
 
 mod anthropic;

@@ -166,6 +166,51 @@ fn inputs_are_written_as_they_were_read() {
     assert_eq!(serde_json::to_value(read).unwrap(), sent);
 }
 
+/// What is wrong is found by the schema: no model reads what serde says.
+#[test]
+fn no_value_gets_past_the_schema() {
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(0),
+        json!(1.5),
+        json!(i64::MIN),
+        json!(u64::MAX),
+        json!(1e308),
+        json!(""),
+        json!("\0"),
+        json!("x".repeat(100_000)),
+        json!([]),
+        json!([[]]),
+        json!(["", 1]),
+        json!({}),
+        json!({"": null}),
+        json!({"type": "local"}),
+    ];
+    for vendor in Vendor::ALL {
+        for place in ["", "/action", "/input"] {
+            let mut sent = least(vendor, &json!("ls"));
+            let Some(object) = sent.pointer_mut(place) else { continue };
+            object["xyzzy"] = json!(1);
+            let Err(CallError::Unknown { known, .. }) = calls::parse(vendor, sent) else {
+                panic!("{vendor}")
+            };
+            for (name, value) in known.iter().flat_map(|name| values.iter().map(move |value| (name, value))) {
+                let mut sent = least(vendor, &json!("ls"));
+                sent.pointer_mut(place).unwrap()[name] = value.clone();
+                let Err(error) = calls::parse(vendor, sent) else { continue };
+                let serde = ["invalid ", "expected ", "unknown field", "missing field"];
+                let text = error.to_string();
+                assert!(
+                    !serde.iter().any(|word| text.contains(word)) && text.len() < 500,
+                    "{vendor} {name}: {text}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn variables_are_no_way_around_the_guard() {
     let env = json!({"LD_PRELOAD": "./x.so"});
