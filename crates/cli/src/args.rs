@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{audit, check, completions, config, doctor, man, run, tasks};
+use crate::commands::{audit, check, completions, config, doctor, man, run, schema, tasks};
 use crate::ui;
 
 /// The shell that AI agents run in.
@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Kill(tasks::kill::Args),
     Audit(audit::Args),
     Config(config::Args),
+    Schema(schema::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use bashtion::{AuditMode, Layers, Profile, ProfileError};
+use bashtion::{AuditMode, Layers, Origin, Profile, ProfileError};
 use bashtion_audit::is_secret_name;
 use rustix::fs::{Mode, OFlags, open};
 
@@ -53,6 +53,22 @@ pub(crate) fn layers(cwd: &Path, profile: Option<&str>) -> Result<Option<Layers>
     }
 }
 
+/// The directory that was named, or this one.
+pub(crate) fn directory(named: Option<&Path>) -> Result<PathBuf, CliError> {
+    let here = || {
+        std::env::current_dir().map_err(|error| {
+            CliError::new("cannot tell the current directory")
+                .caused_by(&error)
+                .help("name an absolute one with --cwd")
+        })
+    };
+    match named {
+        Some(dir) if dir.is_absolute() => Ok(dir.to_owned()),
+        Some(dir) => Ok(here()?.join(dir)),
+        None => here(),
+    }
+}
+
 /// What a project's file is laid over.
 pub(crate) fn layers_of_user() -> Result<Layers, CliError> {
     under_project(user_text()?, None)
@@ -77,7 +93,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// A profile that is a file: by its path, or by its name in `profiles` beside the user's configuration.
-pub(crate) fn read_profile(name: &str) -> Result<(String, String), ProfileError> {
+pub(crate) fn read_profile(name: &str) -> Result<Origin, ProfileError> {
     let is_path = name.contains('/') || name.ends_with(".toml");
     let beside = || Some(config_directory()?.join("profiles").join(format!("{name}.toml")));
     let path = if is_path { Some(PathBuf::from(name)) } else { beside() };

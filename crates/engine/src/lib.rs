@@ -20,6 +20,7 @@
 //! The engine keeps no state between calls: everything about the caller is in the [`ToolContext`].
 
 mod admit;
+pub mod calls;
 mod conclude;
 mod confine;
 mod context;
@@ -74,7 +75,8 @@ pub use outcome::{Fate, Leftover, Outcome, Status};
 pub use output::{Captures, Cut, Decoder, Ends, Output, OutputSettings, Text, Unit};
 pub use plan::PlanError;
 pub use profile::{
-    AuditMode, AuditSettings, Hint, Layers, Profile, ProfileError, Setting, ToolSettings, Wording,
+    AuditMode, AuditSettings, Hint, Layers, Origin, Profile, ProfileError, Setting, ToolFormat, ToolSettings,
+    UnknownFormat, Wording,
 };
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};

@@ -87,7 +87,7 @@ pub fn rules() -> impl Iterator<Item = RulePage> {
 /// The built-in rule whose name is most like this one.
 #[must_use]
 pub fn nearest_rule(name: &str) -> Option<String> {
-    nearest(name, rules::RULES.iter().map(|rule| rule.name()))
+    nearest(name, rules::RULES.iter().map(|rule| rule.name())).map(str::to_owned)
 }
 
 /// Whether a shell pattern with `*`, `?` and `[…]` matches a whole text.

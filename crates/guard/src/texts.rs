@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn what_is_excepted_is_not_searched() {
         let dollars = rule(
-            r#"regex = '[${}]'
-            except = '\$\{[A-Za-z_]\w*\}|\$[A-Za-z_]\w*'"#,
+            r"regex = '[${}]'
+            except = '\$\{[A-Za-z_]\w*\}|\$[A-Za-z_]\w*'",
         );
         for fine in ["echo $HOME", "echo ${HOME}/x", "ls"] {
             assert_eq!(dollars.finding(fine), None, "{fine}");

@@ -168,18 +168,7 @@ fn exit_code(decision: Decision) -> ExitCode {
 }
 
 fn world(args: &Args) -> Result<World, CliError> {
-    let here = || {
-        std::env::current_dir().map_err(|error| {
-            CliError::new("cannot tell the current directory")
-                .caused_by(&error)
-                .help("name an absolute one with --cwd")
-        })
-    };
-    let cwd = match &args.cwd {
-        Some(dir) if dir.is_absolute() => dir.clone(),
-        Some(dir) => here()?.join(dir),
-        None => here()?,
-    };
+    let cwd = config::directory(args.cwd.as_deref())?;
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
     let world = World::new(cwd.to_string_lossy(), home.to_string_lossy());
     Ok(match config::repository(&cwd) {

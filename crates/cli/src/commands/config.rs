@@ -106,15 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn show(args: &Show) -> Result<ExitCode, CliError> {
-    let here = || {
-        std::env::current_dir()
-            .map_err(|error| CliError::new("cannot tell the current directory").caused_by(&error))
-    };
-    let cwd = match &args.cwd {
-        Some(dir) if dir.is_absolute() => dir.clone(),
-        Some(dir) => here()?.join(dir),
-        None => here()?,
-    };
+    let cwd = config::directory(args.cwd.as_deref())?;
     let layers = match config::layers(&cwd, args.profile.as_deref())? {
         Some(layers) => layers,
         None => Layers::built_in("default")?,

@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod man;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod tasks;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Kill(args) => (tasks::kill::run(&args), args.error_format()),
         Command::Audit(args) => (audit::run(&args), args.error_format()),
         Command::Config(args) => (config::run(&args), args.error_format()),
+        Command::Schema(args) => (schema::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),

@@ -240,7 +240,11 @@ fn it_can_be_turned_off_and_a_project_cannot() {
     fs::write(world.work().join(".bashtion.toml"), "[audit]\nmode = \"off\"\n").unwrap();
     let done = world.run("true").finish();
     assert_eq!(done.code(), Some(125));
-    assert!(done.stderr().contains("a project may only make things stricter, but it sets audit.mode to off"), "{}", done.stderr());
+    assert!(
+        done.stderr().contains("a project may only make things stricter, but it sets audit.mode to off"),
+        "{}",
+        done.stderr()
+    );
 }
 
 #[test]

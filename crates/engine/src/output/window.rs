@@ -132,7 +132,8 @@ fn last(text: &str, count: usize, unit: Unit) -> &str {
             text.char_indices().rev().nth(before).map_or(text, |(index, _)| &text[index..])
         }
         (Unit::Bytes, _) => {
-            let start = (text.len().saturating_sub(count)..).find(|start| text.is_char_boundary(*start));
+            let start =
+                (text.len().saturating_sub(count)..=text.len()).find(|start| text.is_char_boundary(*start));
             &text[start.unwrap_or(text.len())..]
         }
     }

@@ -34,6 +34,9 @@ struct Project {
     table: Table,
 }
 
+/// Where a profile comes from, and its text.
+pub type Origin = (String, String);
+
 /// One value, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting {
@@ -117,7 +120,7 @@ impl Layers {
     /// A profile that is built in, or one that `read` finds: it returns where it comes from and its text.
     pub fn inheriting(
         name: &str,
-        read: &dyn Fn(&str) -> Result<(String, String), ProfileError>,
+        read: &dyn Fn(&str) -> Result<Origin, ProfileError>,
     ) -> Result<Self, ProfileError> {
         let mut chain = vec![];
         let mut next = Some(name.to_owned());
@@ -220,7 +223,7 @@ fn lay(
             (_, value, _) => {
                 match &value {
                     Value::Table(inner) => {
-                        list(inner, &key, &mut |key, _| drop(origins.insert(key, origin.to_owned())))
+                        list(inner, &key, &mut |key, _| drop(origins.insert(key, origin.to_owned())));
                     }
                     _ => drop(origins.insert(key, origin.to_owned())),
                 }
@@ -257,7 +260,7 @@ fn syntax(origin: &str, error: &toml::de::Error) -> ProfileError {
     let message = error.message();
     let mut quoted = message.split('`').skip(1).step_by(2);
     let unknown = message.starts_with("unknown").then(|| quoted.next()).flatten();
-    let nearest = unknown.and_then(|unknown| bashtion_guard::nearest(unknown, quoted));
+    let nearest = unknown.and_then(|unknown| bashtion_guard::nearest(unknown, quoted)).map(str::to_owned);
     ProfileError::Syntax {
         origin: origin.to_owned(),
         problem: error.to_string().trim_end().to_owned(),
@@ -269,7 +272,8 @@ impl ProfileError {
     /// There is no profile of that name.
     #[must_use]
     pub fn unknown(name: &str) -> Self {
-        Self::Unknown { name: name.to_owned(), nearest: bashtion_guard::nearest(name, Profile::names()) }
+        let nearest = bashtion_guard::nearest(name, Profile::names()).map(str::to_owned);
+        Self::Unknown { name: name.to_owned(), nearest }
     }
 
     /// There is one, and it cannot be read.

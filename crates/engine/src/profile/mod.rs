@@ -19,8 +19,8 @@ use crate::engine::Builder;
 use crate::{EnvSettings, Leftovers, Limits, OutputSettings, Policy, SandboxSettings, TaskLimits};
 pub use layer::Hint;
 use layer::Layer;
-pub use layers::{Layers, ProfileError, Setting};
-pub use tool::ToolSettings;
+pub use layers::{Layers, Origin, ProfileError, Setting};
+pub use tool::{ToolFormat, ToolSettings, UnknownFormat};
 pub use wording::Wording;
 
 /// How commands are judged, confined, run and reported.

@@ -18,7 +18,8 @@ type Checked<T> = Result<T, String>;
 impl Profile {
     pub(super) fn from_layer(layer: Layer, origin: &str) -> Result<Self, ProfileError> {
         let wrong = |problem| ProfileError::Value { origin: origin.to_owned(), problem };
-        let limits = layer.limits.settings().and_then(|limits| layer.output.limits(limits)).map_err(wrong)?;
+        let limits =
+            layer.limits.settings().and_then(|limits| layer.output.limits(&limits)).map_err(wrong)?;
         let output = layer.output.settings().map_err(wrong)?;
         let mut guard = layer.guard.settings();
         guard.questions = guard.questions.filter(|answer| *answer != Decision::Ask);
@@ -115,12 +116,12 @@ impl OutputLayer {
     }
 
     /// The files of what was cut.
-    fn limits(&self, usual: Limits) -> Checked<Limits> {
+    fn limits(&self, usual: &Limits) -> Checked<Limits> {
         Ok(Limits {
             file_size: or(self.file_size.as_ref(), parse_size, usual.file_size)?,
             keep_files_for: or(self.keep_for.as_ref(), parse_seconds, usual.keep_files_for)?,
             keep_files_size: or(self.keep_size.as_ref(), parse_size, usual.keep_files_size)?,
-            ..usual
+            ..usual.clone()
         })
     }
 }

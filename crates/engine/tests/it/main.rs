@@ -6,6 +6,7 @@ mod descriptors;
 mod dropped_future;
 mod environment;
 mod events;
+mod hostile_calls;
 mod judged;
 mod leftovers;
 mod long_command;
@@ -18,6 +19,7 @@ mod refusals;
 mod result;
 mod sessions;
 mod timeout_ends_the_tree;
+mod tool_calls;
 mod working_directory;
 
 use std::path::Path;
