@@ -35,6 +35,7 @@ pub struct ToolContext {
     cancel: CancellationToken,
     kill: CancellationToken,
     operation_id: Arc<str>,
+    agent: Option<String>,
     events: Vec<EventSender>,
     signals: Arc<Signals>,
 }
@@ -58,6 +59,7 @@ pub(crate) struct Caller {
     workspaces: Vec<PathBuf>,
     env: Vec<(OsString, OsString)>,
     operation_id: String,
+    agent: Option<String>,
 }
 
 /// What a supervisor has to know of the caller's environment, whatever the command sees: where bash, the caller's secrets
@@ -83,6 +85,7 @@ impl ToolContext {
             cancel: CancellationToken::new(),
             kill: CancellationToken::new(),
             operation_id: format!("op-{number:016x}").into(),
+            agent: None,
             events: vec![],
             signals: Arc::default(),
         }
@@ -95,6 +98,7 @@ impl ToolContext {
             workspaces: caller.workspaces,
             env: caller.env.into_iter().collect(),
             operation_id: caller.operation_id.into(),
+            agent: caller.agent,
             ..Self::new(caller.working_dir)
         }
     }
@@ -117,6 +121,7 @@ impl ToolContext {
                 .map(|(n, v)| (n.clone(), v.clone()))
                 .collect(),
             operation_id: self.operation_id.to_string(),
+            agent: self.agent.clone(),
         }
     }
 
@@ -182,6 +187,13 @@ impl ToolContext {
         self
     }
 
+    /// The agent that the command belongs to: its commands can be listed and ended together, see [`crate::Tasks`].
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.agent = Some(name.into());
+        self
+    }
+
     /// Sends the command's events there too.
     #[must_use]
     pub fn events(mut self, sender: EventSender) -> Self {
@@ -193,6 +205,10 @@ impl ToolContext {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.operation_id
+    }
+
+    pub(crate) fn agent_name(&self) -> Option<&str> {
+        self.agent.as_deref()
     }
 
     pub(crate) fn working_dir(&self) -> &Path {

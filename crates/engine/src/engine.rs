@@ -17,7 +17,7 @@ use crate::plan::{Means, Plan, PlanError};
 use crate::session::{SessionError, Sessions};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
-use crate::tasks::{self, Log, TaskError, TaskLimits, Tasks};
+use crate::tasks::{self, Log, Presence, TaskError, TaskLimits, Tasks};
 use crate::{
     EnvSettings, Event, Leftovers, Limits, Outcome, OutputSettings, Policy, Request, SandboxSettings, Status,
     ToolContext, Wording,
@@ -99,6 +99,12 @@ pub enum Error {
     /// It could not become a background task.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// It could not be made known as a command of its agent.
+    #[error("cannot keep track of the agent's command; it was ended")]
+    Presence {
+        /// Why.
+        source: std::io::Error,
+    },
     /// The kernel stopped answering about a running command; its processes are being ended in the background.
     #[error("lost sight of the running command")]
     Supervise {
@@ -127,7 +133,13 @@ impl Engine {
     pub async fn run(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
         match self.begin(request, context, None)? {
             Begun::NotRun(outcome) => Ok(*outcome),
-            Begun::Running(running) => Ok(self.finish(*running, context).await?.0),
+            Begun::Running(running) => {
+                let mut context = context.clone();
+                let present = Presence::enter(&self.settings, &running, &mut context);
+                // Nobody could end it with its agent: better not to run it. Dropping it ends it.
+                let _present = present.map_err(|source| Error::Presence { source })?;
+                Ok(self.finish(*running, &context).await?.0)
+            }
         }
     }
 

@@ -83,7 +83,7 @@ pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
 pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{
-    Chunk, InvalidTaskId, Kill, Live, Task, TaskError, TaskId, TaskLimits, TaskList, TaskState, Tasks,
-    supervise_if_asked, supervise_if_asked_with,
+    Chunk, InvalidTaskId, Kill, Live, Placed, Task, TaskError, TaskId, TaskLimits, TaskList, TaskState,
+    Tasks, supervise_if_asked, supervise_if_asked_with,
 };
 pub use tokio_util::sync::CancellationToken;

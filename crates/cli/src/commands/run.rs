@@ -17,6 +17,7 @@ use clap::{ArgAction, ValueEnum};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, getrlimit};
 
+use crate::commands::tasks::parse_agent;
 use crate::error::CliError;
 use crate::ui::{self, Face, Format};
 use crate::{config, exit_code};
@@ -131,6 +132,10 @@ pub(crate) struct Args {
     #[arg(long, requires = "session")]
     reset: bool,
 
+    /// The agent that it belongs to: see `bashtion tasks --agent`.
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    agent: Option<String>,
+
     /// Print one result object as JSON when the command has ended.
     #[arg(long, conflicts_with = "stream")]
     json: bool,
@@ -234,6 +239,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let interrupts =
         Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
     let context = context(&settings, &interrupts);
+    let context = args.agent.iter().fold(context, ToolContext::agent);
     let code = runtime.block_on(async {
         match place {
             Place::Foreground => run_and_show(engine, settings, context, face, &interrupts).await,

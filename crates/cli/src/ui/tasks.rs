@@ -25,6 +25,7 @@ pub(crate) fn task_as_json(task: &Task) -> Value {
             signal = whole["signal"].clone();
             usage = whole["usage"].clone();
         }
+        TaskState::Over => {}
         TaskState::Lost { reason: why, survivors: alive } => {
             reason = json!(why);
             survivors = alive.iter().map(|p| json!({ "pid": p.pid, "command": p.command })).collect();
@@ -37,6 +38,8 @@ pub(crate) fn task_as_json(task: &Task) -> Value {
         "command": task.command,
         "display": task.display,
         "description": task.description,
+        "agent": task.agent,
+        "background": task.placed == bashtion::Placed::Background,
         "cwd": task.cwd.to_string_lossy(),
         "exit_code": exit_code,
         "signal": signal,
@@ -90,6 +93,9 @@ pub(crate) fn task_details(task: &Task) -> String {
         ("output", format!("{} bytes in {}", task.output_bytes, task.output_file.display())),
         ("last line", task.last_line.clone()),
     ];
+    if let Some(agent) = &task.agent {
+        lines.insert(3, ("agent", agent.clone()));
+    }
     if let Some(description) = &task.description {
         lines.insert(3, ("for", description.clone()));
     }
@@ -110,6 +116,7 @@ pub(crate) fn task_line(task: &Task) -> String {
     match &task.state {
         TaskState::Running(_) => format!("{} is running since {time}\n", task.id),
         TaskState::Ended(outcome) => format!("{}: {} after {time}\n", task.id, outcome.status),
+        TaskState::Over => format!("{} has ended\n", task.id),
         TaskState::Lost { reason, survivors } if survivors.is_empty() => {
             format!("{} is lost: {reason}; what it printed is in {}\n", task.id, task.output_file.display())
         }
@@ -139,6 +146,7 @@ fn status(task: &Task) -> &'static str {
     match &task.state {
         TaskState::Running(_) => "running",
         TaskState::Ended(outcome) => outcome.status.name(),
+        TaskState::Over => "cancelled",
         TaskState::Lost { .. } => "lost",
     }
 }
@@ -147,6 +155,7 @@ fn told(task: &Task) -> String {
     match &task.state {
         TaskState::Running(_) => "running".to_owned(),
         TaskState::Ended(outcome) => outcome.status.to_string(),
+        TaskState::Over => "ended".to_owned(),
         TaskState::Lost { .. } => "lost".to_owned(),
     }
 }
@@ -156,14 +165,14 @@ fn used(state: &TaskState) -> (String, String) {
     match state {
         TaskState::Running(Live { cpu, rss_kib, .. }) => (short(*cpu), kib(*rss_kib)),
         TaskState::Ended(outcome) => (short(outcome.usage.cpu), kib(outcome.usage.max_rss_kib)),
-        TaskState::Lost { .. } => (String::new(), String::new()),
+        TaskState::Over | TaskState::Lost { .. } => (String::new(), String::new()),
     }
 }
 
 fn duration(task: &Task) -> Duration {
     match &task.state {
         TaskState::Ended(outcome) => outcome.duration,
-        TaskState::Running(_) | TaskState::Lost { .. } => since(task.started),
+        TaskState::Running(_) | TaskState::Over | TaskState::Lost { .. } => since(task.started),
     }
 }
 

@@ -60,7 +60,7 @@ fn the_command_can_come_from_standard_input() {
 fn an_error_is_told_apart() {
     let finished = world().run_with(&["--json", "--cwd", "/nowhere"], "true").finish();
     assert_eq!(finished.code(), Some(125));
-    insta::assert_snapshot!(finished.stdout(), @r#"{"error":{"causes":["No such file or directory (os error 2)"],"help":"name an existing directory that you may enter with --cwd","message":"cannot open the working directory /nowhere"}}"#);
+    insta::assert_snapshot!(finished.stdout(), @r#"{"error":{"message":"cannot open the working directory /nowhere","causes":["No such file or directory (os error 2)"],"help":"name an existing directory that you may enter with --cwd"}}"#);
     insta::assert_snapshot!(finished.stderr(), @"
     error: cannot open the working directory /nowhere
       cause: No such file or directory (os error 2)

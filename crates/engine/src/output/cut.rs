@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn another_limit_keeps_the_proportions() {
-        let (head, tail) = |cut: Cut| -> (usize, usize) { (cut.head, cut.tail) }(Cut::default().to(101));
-        assert_eq!((head, tail), (50, 51));
+        let halves = Cut::default().to(101);
+        assert_eq!((halves.head, halves.tail), (50, 51));
         let tail_only = Cut { max: 50_000, head: 0, tail: 50_000, ..Cut::default() }.to(9);
         assert_eq!((tail_only.head, tail_only.tail), (0, 9));
         let shorter = Cut { max: 131_072, head: 4096, tail: 4096, ..Cut::default() };

@@ -8,6 +8,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -15,8 +16,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::log::{Layout, pieces};
+use super::processes::boot;
 use super::{TaskError, TaskId};
-use crate::Outcome;
+use crate::{Outcome, ToolContext};
 
 /// The directory of one task, and its output, which is elsewhere: commands may read what others printed, and nothing else.
 #[derive(Debug, Clone)]
@@ -42,8 +44,43 @@ pub(super) struct Record {
     pub(super) pid: i32,
     pub(super) supervisor: i32,
     pub(super) timeout_ms: Option<u64>,
+    /// Whose it is.
+    #[serde(default)]
+    pub(super) agent: Option<String>,
     /// How much of the beginning of its output is kept.
     pub(super) head: u64,
+}
+
+impl Record {
+    /// Of a command that has just started under this process.
+    pub(super) fn of(
+        id: TaskId,
+        outcome: &Outcome,
+        timeout: Option<Duration>,
+        context: &ToolContext,
+        head: u64,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            id,
+            command: outcome.command.clone(),
+            display: outcome.display.clone(),
+            description: outcome.description.clone(),
+            cwd: outcome.cwd.to_string_lossy().into_owned(),
+            started: milliseconds_since_1970(),
+            boot: boot(),
+            pid: outcome.pid.unwrap_or(0),
+            supervisor: rustix::process::getpid().as_raw_nonzero().get(),
+            timeout_ms: timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            agent: context.agent_name().map(str::to_owned),
+            head,
+        }
+    }
+}
+
+pub(super) fn milliseconds_since_1970() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How a task ended.

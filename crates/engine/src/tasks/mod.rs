@@ -9,6 +9,7 @@ mod folder;
 mod id;
 mod log;
 mod order;
+mod presence;
 mod processes;
 mod reading;
 mod start;
@@ -29,6 +30,7 @@ use control::Order;
 use folder::{Ending, Folder, Record};
 pub use id::{InvalidTaskId, TaskId};
 pub(crate) use log::Log;
+pub(crate) use presence::Presence;
 pub use processes::Live;
 use processes::{Snapshot, boot};
 pub use reading::Chunk;
@@ -138,6 +140,17 @@ pub enum TaskError {
 #[derive(Debug)]
 pub struct Tasks {
     state: StateDir,
+    placed: Placed,
+}
+
+/// Where commands run that are remembered here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Placed {
+    /// On their own.
+    #[default]
+    Background,
+    /// Under a caller that waits for them. Only those of an agent are known, and only while they run.
+    Foreground,
 }
 
 /// One background task.
@@ -152,6 +165,10 @@ pub struct Task {
     pub display: String,
     /// What it is for.
     pub description: Option<String>,
+    /// The agent that it belongs to.
+    pub agent: Option<String>,
+    /// Whether somebody waits for it.
+    pub placed: Placed,
     /// Where it runs.
     pub cwd: PathBuf,
     /// When it was started.
@@ -177,6 +194,8 @@ pub enum TaskState {
     Running(Live),
     /// It has ended.
     Ended(Box<Outcome>),
+    /// It is over, and whoever waited for it knows how.
+    Over,
     /// Its supervisor is gone and could not say how it ended.
     Lost {
         /// Why.
@@ -219,11 +238,17 @@ impl Tasks {
     /// The tasks in a state directory; by default the one in `/tmp`.
     #[must_use]
     pub fn new(state_dir: Option<&Path>) -> Self {
-        Self { state: StateDir::new(state_dir.map(Path::to_owned)) }
+        Self { state: StateDir::new(state_dir.map(Path::to_owned)), placed: Placed::Background }
     }
 
-    fn of(settings: &Settings) -> Self {
-        Self::new(settings.state_dir.as_deref())
+    /// The commands of agents that somebody waits for.
+    #[must_use]
+    pub fn in_foreground(state_dir: Option<&Path>) -> Self {
+        Self { placed: Placed::Foreground, ..Self::new(state_dir) }
+    }
+
+    fn of(settings: &Settings, placed: Placed) -> Self {
+        Self { placed, ..Self::new(settings.state_dir.as_deref()) }
     }
 
     /// All of them, running and finished.
@@ -231,7 +256,11 @@ impl Tasks {
         let snapshot = Snapshot::take();
         let mut list = TaskList { tasks: vec![], problems: vec![] };
         for folder in self.folders()? {
-            match look(&folder, &snapshot) {
+            match self.look(&folder, &snapshot) {
+                Ok(Some(Task { state: TaskState::Lost { .. }, .. })) if self.placed == Placed::Foreground => {
+                    // Whoever waited for it was killed, and the command with it.
+                    let _ = folder.remove();
+                }
                 Ok(task) => list.tasks.extend(task),
                 Err(problem) => list.problems.push(problem),
             }
@@ -242,7 +271,7 @@ impl Tasks {
 
     /// One of them.
     pub fn get(&self, id: &TaskId) -> Result<Task, TaskError> {
-        look(&self.folder(id), &Snapshot::take())?.ok_or_else(|| TaskError::Unknown { id: id.clone() })
+        self.look(&self.folder(id), &Snapshot::take())?.ok_or_else(|| TaskError::Unknown { id: id.clone() })
     }
 
     /// At most so many bytes of what it printed, from this offset on.
@@ -312,7 +341,8 @@ impl Tasks {
         };
         let path = folder.control();
         let failed = |source| TaskError::State { path: path.clone(), source };
-        if control::give(&path, order).map_err(failed)? {
+        // One that has said how it ended may still listen for a moment.
+        if folder.is_claimed() && control::give(&path, order).map_err(failed)? {
             return Ok(());
         }
         // Nobody is left to be gentle.
@@ -329,16 +359,62 @@ impl Tasks {
         Ok(())
     }
 
+    /// None where none has started.
+    fn look(&self, folder: &Folder, snapshot: &Snapshot) -> Result<Option<Task>, TaskError> {
+        // In this order: a supervisor writes the result before it lets go.
+        let claimed = folder.is_claimed();
+        let ending = folder.ending()?;
+        let Some(record) = folder.record()? else { return Ok(None) };
+        let layout = ending.as_ref().map(|ending| ending.layout);
+        let length = reading::length(folder, &record, layout).unwrap_or(0);
+        let last_line = last_line(folder, &record, layout, length);
+        let ended = ending.as_ref().map(|ending| time(ending.ended));
+        let state = match ending {
+            Some(Ending { outcome, .. }) => TaskState::Ended(Box::new(outcome)),
+            None if claimed => TaskState::Running(snapshot.beneath(record.supervisor)),
+            None if record.boot != boot() => {
+                TaskState::Lost { reason: "the machine was restarted", survivors: vec![] }
+            }
+            None => TaskState::Lost {
+                reason: "its supervisor was killed",
+                survivors: snapshot.of_task(&record.id),
+            },
+        };
+        Ok(Some(Task {
+            id: record.id,
+            command: record.command,
+            display: record.display,
+            description: record.description,
+            agent: record.agent,
+            placed: self.placed,
+            cwd: record.cwd.into(),
+            started: time(record.started),
+            ended,
+            pid: record.pid,
+            output_file: folder.output(),
+            output_bytes: length,
+            last_line,
+            state,
+        }))
+    }
+
     fn make_directories(&self) -> Result<(PathBuf, PathBuf), TaskError> {
         let made = |kind| {
             let path = self.state.path().join(kind);
             self.state.folder(kind).map_err(|source| TaskError::State { path, source })
         };
-        Ok((made(KIND)?, made(OUTPUTS)?))
+        Ok((made(self.kind())?, made(OUTPUTS)?))
     }
 
     fn directory(&self) -> PathBuf {
-        self.state.path().join(KIND)
+        self.state.path().join(self.kind())
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.placed {
+            Placed::Background => KIND,
+            Placed::Foreground => RUNNING,
+        }
     }
 
     fn folder(&self, id: &TaskId) -> Folder {
@@ -387,44 +463,9 @@ impl Tasks {
 
 /// What no command may see: others could be told what to do, and held up.
 const KIND: &str = "private/tasks";
+const RUNNING: &str = "private/running";
 /// What commands may read.
 const OUTPUTS: &str = "task-output";
-
-/// None where none has started.
-fn look(folder: &Folder, snapshot: &Snapshot) -> Result<Option<Task>, TaskError> {
-    // In this order: a supervisor writes the result before it lets go.
-    let claimed = folder.is_claimed();
-    let ending = folder.ending()?;
-    let Some(record) = folder.record()? else { return Ok(None) };
-    let layout = ending.as_ref().map(|ending| ending.layout);
-    let length = reading::length(folder, &record, layout).unwrap_or(0);
-    let last_line = last_line(folder, &record, layout, length);
-    let ended = ending.as_ref().map(|ending| time(ending.ended));
-    let state = match ending {
-        Some(Ending { outcome, .. }) => TaskState::Ended(Box::new(outcome)),
-        None if claimed => TaskState::Running(snapshot.beneath(record.supervisor)),
-        None if record.boot != boot() => {
-            TaskState::Lost { reason: "the machine was restarted", survivors: vec![] }
-        }
-        None => {
-            TaskState::Lost { reason: "its supervisor was killed", survivors: snapshot.of_task(&record.id) }
-        }
-    };
-    Ok(Some(Task {
-        id: record.id,
-        command: record.command,
-        display: record.display,
-        description: record.description,
-        cwd: record.cwd.into(),
-        started: time(record.started),
-        ended,
-        pid: record.pid,
-        output_file: folder.output(),
-        output_bytes: length,
-        last_line,
-        state,
-    }))
-}
 
 /// Signals whose default is to end, and that programs are used to being ended by.
 fn usually_ends(signal: Signal) -> bool {

@@ -156,6 +156,7 @@ mod tests {
                 boot: String::new(),
                 pid: 0,
                 supervisor: 0,
+                agent: None,
                 timeout_ms: None,
                 head: 100,
             };

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::folder::{Folder, private};
 use super::log::Sizes;
 use super::order::{Answer, Assignment};
-use super::{TaskError, Tasks};
+use super::{Placed, TaskError, Tasks};
 use crate::context::Caller;
 use crate::engine::Settings;
 use crate::{Outcome, Request, Status};
@@ -25,7 +25,7 @@ pub(super) static CAN_SUPERVISE: AtomicBool = AtomicBool::new(false);
 /// Starts a task, and returns when it runs, or when it is known that it does not.
 pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Result<Outcome, TaskError> {
     let program = supervisor(settings)?;
-    let tasks = Tasks::of(settings);
+    let tasks = Tasks::of(settings, Placed::Background);
     let (folder, outputs) = tasks.make_directories()?;
     // One at a time: the limit would mean nothing, and pruning could take a folder that is just being made.
     let _turn = take_turn(&folder)?;

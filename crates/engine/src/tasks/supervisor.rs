@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Order, Orders};
-use super::folder::{Claim, Ending, Folder, Record, Reserved, VERSION};
+use super::folder::{Claim, Ending, Folder, Record, Reserved, VERSION, milliseconds_since_1970};
 use super::log::Log;
 use super::order::{Answer, Assignment};
-use super::processes::{VARIABLE, boot};
+use super::processes::VARIABLE;
 use super::start::{ARGUMENT, CAN_SUPERVISE};
 use crate::engine::{Adopting, Begun};
 use crate::ledger::{Books, Ledger, LedgerError};
@@ -111,20 +111,7 @@ impl Supervisor {
         };
         let mut outcome = running.so_far(Some(id.clone()));
         outcome.text = engine.in_words(&outcome);
-        let record = Record {
-            version: VERSION,
-            id: id.clone(),
-            command: outcome.command.clone(),
-            display: outcome.display.clone(),
-            description: outcome.description.clone(),
-            cwd: outcome.cwd.to_string_lossy().into_owned(),
-            started: milliseconds_since_1970(),
-            boot: boot(),
-            pid: outcome.pid.unwrap_or(0),
-            supervisor: rustix::process::getpid().as_raw_nonzero().get(),
-            timeout_ms: running.timeout().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
-            head: sizes.head,
-        };
+        let record = Record::of(id, &outcome, running.timeout(), &context, sizes.head);
         if let Err(error) = self.folder.write_record(&record) {
             // Nobody would know of it: better not to run it. Dropping it ends it.
             let message = format!("cannot write to {}", self.folder.path().display());
@@ -200,7 +187,8 @@ fn failure(error: &Error) -> Answer {
     Answer::Failed { message: error.to_string(), causes }
 }
 
-async fn obey(
+/// Does as it is told, until nobody can tell it anything any more.
+pub(super) async fn obey(
     mut orders: Orders,
     context: ToolContext,
     cancel: CancellationToken,
@@ -225,9 +213,4 @@ async fn obey(
             }
         }
     }
-}
-
-fn milliseconds_since_1970() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -59,7 +59,7 @@ pub(super) async fn start_and_wait(
             }
             Ok(exit_code::of(outcome, None))
         }
-        TaskState::Lost { .. } => conclude(&task, !face.is_for_people()),
+        TaskState::Over | TaskState::Lost { .. } => conclude(&task, !face.is_for_people()),
         TaskState::Running(_) => {
             let text = if face.is_for_people() { Text::default() } else { tasks.text(&id, most)? };
             let mut outcome = begun;
