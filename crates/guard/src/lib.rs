@@ -24,11 +24,13 @@ mod expand;
 mod options;
 mod paths;
 mod patterns;
+mod permissions;
 mod policy;
 mod rules;
 mod scope;
 mod syntax;
 mod text;
+mod trace;
 mod verdict;
 mod walk;
 mod world;
@@ -36,6 +38,9 @@ mod world;
 pub use analysis::{Analysis, Effect, Found, Opaque, Target};
 pub use custom::{CustomRule, ExampleError};
 pub use paths::Place;
+pub use permissions::{
+    DecidedBy, PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
+};
 pub use policy::{Policy, PolicyError, Settings};
 pub use syntax::ast::Span;
 pub use text::Text;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
 use crate::custom::{CustomRule, ExampleError};
+use crate::permissions::{PartDecision, Permissions, Suggestion};
 use crate::rules::{self, RULES};
 use crate::syntax::ast::Span;
 use crate::verdict::{Decision, Finding, Verdict};
@@ -28,12 +30,14 @@ pub struct Policy {
     block: Vec<String>,
     allow: Vec<String>,
     custom: Vec<CustomRule>,
+    #[serde(default)]
+    permissions: Permissions,
     /// Judge nothing.
     off: bool,
 }
 
 /// The part of a configuration that is about judging.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     /// What a rule calls for, instead of what it says itself.
@@ -127,6 +131,23 @@ impl Policy {
         Ok(self)
     }
 
+    /// With permissions, which say what may run at all. They count even where judging is off.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, PermissionSettings, Permissions, Policy, World, analyze};
+    /// let settings = PermissionSettings { deny: vec!["rm *".to_owned()], ..PermissionSettings::default() };
+    /// let policy = Policy::default().permissions(Permissions::new(&settings)?);
+    /// let world = World::new("/w", "/home/dev");
+    /// let verdict = policy.judge(&analyze("make && sudo rm x", &world), &world);
+    /// assert_eq!(verdict.findings[0].message, "the permissions deny this: `rm *`");
+    /// # Ok::<(), bashtion_guard::PermissionError>(())
+    /// ```
+    #[must_use]
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
     fn add(&mut self, settings: &Settings) -> Result<(), PolicyError> {
         for rule in &settings.rules {
             self.check_name(&rule.name)?;
@@ -163,9 +184,17 @@ impl Policy {
     /// Decides: the strictest finding wins.
     #[must_use]
     pub fn judge(&self, analysis: &Analysis, world: &World) -> Verdict {
-        if self.off {
-            return Verdict::new(vec![]);
+        let mut findings = if self.off { vec![] } else { self.findings(analysis, world) };
+        if !self.permissions.are_empty() {
+            let judged = self.permissions.judge(analysis, world);
+            findings.retain(|finding| !judged.answers(finding));
+            findings.extend(judged.findings());
         }
+        Verdict::new(findings)
+    }
+
+    /// What the rules say that the settings have not answered.
+    fn findings(&self, analysis: &Analysis, world: &World) -> Vec<Finding> {
         let mut findings = rules::findings(analysis, world);
         findings.extend(self.custom.iter().flat_map(|rule| rule.findings(analysis)));
         for finding in &mut findings {
@@ -175,7 +204,43 @@ impl Policy {
         }
         findings.retain(|finding| finding.severity != Decision::Allow && !self.waives(finding, analysis));
         findings.extend(self.block.iter().filter_map(|text| blocked(text, analysis)));
-        Verdict::new(findings)
+        findings
+    }
+
+    /// Each part of a command, with what the permissions say about it and which entry said so.
+    ///
+    /// ```
+    /// use bashtion_guard::{DecidedBy, Decision, PermissionSettings, Permissions, Policy, World, analyze};
+    /// let settings = PermissionSettings { ask: vec!["git push *".to_owned()], ..PermissionSettings::default() };
+    /// let policy = Policy::default().permissions(Permissions::new(&settings)?);
+    /// let world = World::new("/w", "/home/dev");
+    /// let parts = policy.explain(&analyze("ls && git push", &world), &world);
+    /// assert_eq!((parts[0].shown.as_str(), &parts[0].by), ("ls", &DecidedBy::Default));
+    /// let entry = DecidedBy::Entry { list: Decision::Ask, entry: "git push *".to_owned() };
+    /// assert_eq!((parts[1].shown.as_str(), &parts[1].by), ("git push", &entry));
+    /// # Ok::<(), bashtion_guard::PermissionError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, analysis: &Analysis, world: &World) -> Vec<PartDecision> {
+        self.permissions.judge(analysis, world).explained()
+    }
+
+    /// What could be allowed for good, after somebody was asked. None if nobody was.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, PermissionSettings, Permissions, Policy, World, analyze};
+    /// let settings = PermissionSettings { default: Decision::Ask, ..PermissionSettings::default() };
+    /// let policy = Policy::default().permissions(Permissions::new(&settings)?);
+    /// let world = World::new("/w", "/home/dev");
+    /// let analysis = analyze("git fetch origin main", &world);
+    /// let suggestion = policy.suggest(&analysis, &policy.judge(&analysis, &world)).unwrap();
+    /// assert_eq!(suggestion.exact, "tool:bash:git fetch origin main");
+    /// assert_eq!(suggestion.pattern.as_deref(), Some("git fetch *"));
+    /// # Ok::<(), bashtion_guard::PermissionError>(())
+    /// ```
+    #[must_use]
+    pub fn suggest(&self, analysis: &Analysis, verdict: &Verdict) -> Option<Suggestion> {
+        Suggestion::of(analysis, verdict)
     }
 
     /// Whether a question has been answered by the settings.

@@ -183,12 +183,26 @@ impl Walker<'_> {
     pub(crate) fn arithmetic(&mut self, parts: &[Part], scope: &mut Scope) {
         let runs = self.runs(parts, scope, Splitting::No);
         let text: String = runs.iter().flatten().map(rough).collect();
+        for token in runs.iter().flatten() {
+            if let Token::Piece(piece) = token {
+                let mut value = Text::default();
+                value.push(piece.clone());
+                self.record_evaluation(&value, scope);
+            }
+        }
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
         if text.contains("$(") || text.contains('`') {
             self.second_evaluation(&Text::known(text.clone()), scope);
         }
         for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            if assigns && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                self.record_assignment(name, Text::unknown(Why::Number), scope);
+            }
             let values = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
             for value in values {
+                if let Value::Scalar(value) = &value {
+                    self.record_evaluation(value, scope);
+                }
                 if let Value::Scalar(value) = value
                     && value.rough().contains(['$', '`'])
                 {

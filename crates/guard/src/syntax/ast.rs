@@ -95,7 +95,11 @@ pub(crate) enum Kind {
     Arithmetic(Word),
     /// `[[ … ]]`: its words, operators included.
     Test(Vec<Word>),
-    Coprocess(Box<Command>),
+    /// `coproc NAME`: the name is that of a variable.
+    Coprocess {
+        name: Option<String>,
+        body: Box<Command>,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -128,6 +132,8 @@ pub(crate) enum Assigned {
 #[derive(Debug, Clone)]
 pub(crate) struct Redirect {
     pub(crate) fd: Option<u32>,
+    /// `{name}>`: the variable that gets the number of the descriptor.
+    pub(crate) variable: Option<String>,
     pub(crate) operator: Operator,
     /// The file, the descriptor, or the text of a here-document or here-string.
     pub(crate) target: Word,

@@ -98,7 +98,12 @@ impl Walker<'_> {
             Kind::Simple(_) => Stream::Nothing,
             Kind::Group(list) => self.list(list, scope, setting),
             Kind::Subshell(list) => self.list(list, &mut scope.clone(), setting),
-            Kind::Coprocess(command) => self.command(command, &mut scope.clone(), setting),
+            Kind::Coprocess { name, body: command } => {
+                if let Some(name) = name {
+                    self.record_assignment(name, Text::unknown(Why::Number), scope);
+                }
+                self.command(command, &mut scope.clone(), setting)
+            }
             Kind::If { branches, otherwise } => {
                 self.conditional(branches, otherwise.as_ref(), scope, setting)
             }
@@ -114,6 +119,7 @@ impl Walker<'_> {
                         Arguments::Unknown => vec![Text::unknown(Why::Argument("@".to_owned()))],
                     },
                 };
+                self.record_assignment(name, Text::unknown(Why::Many), scope);
                 scope.set(
                     name,
                     values.into_iter().map(Value::Scalar).fold(vec![], |all, one| union(all, vec![one])),
@@ -155,6 +161,9 @@ impl Walker<'_> {
                 inner.undefine(name);
                 self.opaque_allowed(|walker| walker.command(body, &mut inner, setting));
                 scope.define(name, Rc::new((**body).clone()));
+                if self.certain.contains(&self.span) {
+                    self.functions.insert(name.clone());
+                }
                 Stream::Nothing
             }
             Kind::Arithmetic(word) => {

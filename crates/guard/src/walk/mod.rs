@@ -13,6 +13,7 @@ mod languages;
 mod launchers;
 mod makefile;
 mod output;
+mod record;
 mod redirects;
 mod shells;
 mod simple;
@@ -24,11 +25,14 @@ mod wrappers;
 pub(crate) use redirects::is_secret;
 pub(crate) use shells::SHELLS;
 
+use std::collections::BTreeSet;
+
 use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
 use crate::scope::{File, Scope, Value};
 use crate::syntax::ast::{Direction, Item, List, Span, Then};
 use crate::syntax::{self, Origin, Second};
 use crate::text::{Piece, Text, Why};
+use crate::trace::Step;
 use crate::world::World;
 
 /// Commands, words and values looked at before it is too much.
@@ -51,6 +55,13 @@ pub(crate) struct Walker<'a> {
     streams: usize,
     /// What runs when the script ends.
     traps: Vec<(Text, Setting, Span)>,
+    /// Everything that would run, be set or be written.
+    steps_taken: Vec<Step>,
+    /// The step that is being followed.
+    parent: Option<usize>,
+    /// Where functions are defined under no condition, and those that have been.
+    certain: BTreeSet<Span>,
+    functions: BTreeSet<String>,
 }
 
 /// The stages of the last pipeline, if it is one and nothing hides its exit code.
@@ -77,11 +88,16 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         setting: Setting::default(),
         streams: 0,
         traps: vec![],
+        steps_taken: vec![],
+        parent: None,
+        certain: BTreeSet::new(),
+        functions: BTreeSet::new(),
     };
     let mut last_pipeline = vec![];
     match syntax::parse(command, Origin::Command) {
         Ok(list) => {
             last_pipeline = stages_at_the_end(&list);
+            walker.certain = record::certain_definitions(&list);
             let mut starts = vec![];
             visit::starts(&list, &mut starts);
             starts.sort_unstable();
@@ -113,6 +129,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         commands: walker.commands,
         opaque: walker.opaque,
         shapes: walker.shapes,
+        steps: walker.steps_taken,
     }
 }
 
@@ -186,6 +203,7 @@ impl Walker<'_> {
 
     /// A string that bash expands once more, as it does with prompts and subscripts.
     pub(crate) fn second_evaluation(&mut self, text: &Text, scope: &mut Scope) {
+        self.record_evaluation(text, scope);
         let rough = text.rough();
         if !rough.contains("$(") && !rough.contains('`') && !rough.contains("${") {
             return;

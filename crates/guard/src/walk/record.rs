@@ -1,0 +1,86 @@
+//! Writes down the steps of a script for those who decide what is allowed.
+
+use std::collections::BTreeSet;
+
+use crate::scope::Scope;
+use crate::syntax::ast::{Kind, List, Operator, Span, Then};
+use crate::text::{Piece, Text, Why};
+use crate::trace::{Act, Function, Invocation, Mode, Step};
+
+use super::Walker;
+use super::simple::Call;
+
+impl Walker<'_> {
+    /// Adds a step; what is met until the parent changes again belongs to it.
+    pub(super) fn record(&mut self, act: Act, scope: &Scope) -> usize {
+        let cwds = scope.cwds.clone();
+        self.steps_taken.push(Step { parent: self.parent, span: self.span, cwds, act });
+        self.steps_taken.len() - 1
+    }
+
+    pub(super) fn record_call(&mut self, call: &Call, scope: &Scope) -> usize {
+        let name = call.arguments.first();
+        let known = name.and_then(Text::value);
+        let function = match known.filter(|name| scope.functions.contains_key(*name)) {
+            None => Function::No,
+            // Functions do not follow into other processes, and `command` passes them by.
+            Some(name) if call.setting.via.is_empty() && self.functions.contains(name) => Function::Certainly,
+            Some(_) => Function::Perhaps,
+        };
+        let program = name.and_then(|name| self.program(name, scope));
+        let environment = call.environment.clone();
+        let words = call.arguments.clone();
+        self.record(Act::Call(Invocation { words, environment, program, function }), scope)
+    }
+
+    pub(crate) fn record_assignment(&mut self, name: &str, value: Text, scope: &Scope) {
+        self.record(Act::Assign { name: name.to_owned(), value }, scope);
+    }
+
+    /// A redirection that opens something.
+    pub(super) fn record_redirect(&mut self, operator: Operator, target: &Text, scope: &Scope) {
+        let connects = ["/dev/tcp/", "/dev/udp/"].iter().any(|device| target.prefix().starts_with(device));
+        let mode = match operator {
+            _ if connects => Mode::Connect,
+            Operator::Write | Operator::WriteBoth | Operator::ReadWrite => Mode::Replace,
+            Operator::Append | Operator::AppendBoth => Mode::Append,
+            // `1>&name` with a name that is no number opens a file too.
+            Operator::Duplicate if !is_descriptor(target) => Mode::Replace,
+            Operator::Duplicate | Operator::Read | Operator::HereDocument | Operator::HereString => return,
+        };
+        self.record(Act::Write { target: target.clone(), mode }, scope);
+    }
+
+    /// Data that bash would evaluate: it may hold a command substitution.
+    pub(crate) fn record_evaluation(&mut self, text: &Text, scope: &Scope) {
+        let unknown = |piece: &Piece| matches!(piece, Piece::Unknown(why) if *why != Why::Number);
+        if text.pieces().iter().any(unknown) {
+            self.record(Act::Unclear("the shell evaluates a value that is not known"), scope);
+        }
+    }
+}
+
+fn is_descriptor(target: &Text) -> bool {
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match target.value() {
+        Some(text) => text.strip_suffix('-').map_or_else(|| number(text), number),
+        None => target.why() == Some(&Why::Number),
+    }
+}
+
+/// Where a script defines functions in any case: directly, one after the other, under no condition.
+pub(super) fn certain_definitions(list: &List) -> BTreeSet<Span> {
+    let mut spans = BTreeSet::new();
+    let mut before = Then::Next;
+    for item in &list.items {
+        let alone = matches!(before, Then::Next | Then::Background) && item.then != Then::Background;
+        if let [stage] = item.pipeline.stages.as_slice()
+            && matches!(stage.kind, Kind::Function { .. })
+            && alone
+        {
+            spans.insert(stage.span);
+        }
+        before = item.then;
+    }
+    spans
+}
