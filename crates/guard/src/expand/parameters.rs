@@ -4,6 +4,7 @@ use super::{Run, Splitting, Token, edits, split};
 use crate::scope::{Arguments, Scope, Value};
 use crate::syntax::ast::{Change, Parameter, Part, Word};
 use crate::text::{Piece, Text, Why};
+use crate::trace::Act;
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -16,7 +17,13 @@ impl Walker<'_> {
         if let Some(subscript) = &parameter.subscript {
             self.arithmetic(&subscript.parts, scope);
         }
+        self.note_expansion(&parameter.name, scope);
         let lists = self.elements(parameter, scope);
+        if matches!(parameter.change, Change::Indirect) {
+            for name in lists.iter().flatten().filter_map(Text::value) {
+                self.note_expansion(name, scope);
+            }
+        }
         let changed: Vec<Vec<Text>> = match &parameter.change {
             Change::None => lists,
             Change::Length => vec![vec![Text::unknown(Why::Number)]],
@@ -65,7 +72,10 @@ impl Walker<'_> {
                 }
                 lists
             }
-            Change::Transform(_) => lists,
+            Change::Transform(_) => {
+                self.record(Act::Unclear("a value is transformed"), scope);
+                lists
+            }
         };
         let every = parameter.name == "@"
             || parameter.subscript.as_ref().is_some_and(|word| word.bare_or_quoted("@"));
@@ -199,6 +209,9 @@ impl Walker<'_> {
                 self.record_assignment(name, Text::unknown(Why::Number), scope);
             }
             let values = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
+            if !values.is_empty() {
+                self.note_expansion(name, scope);
+            }
             for value in values {
                 if let Value::Scalar(value) = &value {
                     self.record_evaluation(value, scope);

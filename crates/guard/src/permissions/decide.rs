@@ -192,7 +192,8 @@ impl<'a> Deciding<'a> {
         let parent = step.parent.map_or(Allowed::No, |parent| before[parent]);
         // What an entry names is allowed with what its words lead to.
         if let Allowed::By(entry) = parent
-            && (entry.is_exact() && self.is_named(step) || self.is_the_rest(index, step))
+            && (entry.is_exact() && self.is_named(step)
+                || self.is_the_rest(index, step) && self.covers_options(entry, step))
         {
             return parent;
         }
@@ -277,9 +278,9 @@ impl<'a> Deciding<'a> {
             return false;
         };
         let Act::Call(call) = &step.act else { return false };
-        let within = |word: &Text| {
-            word.value().is_some_and(|word| parent.words.iter().any(|own| own.rough().contains(word)))
-        };
+        let given = || parent.words.iter().chain(parent.environment.iter().map(|(_, value)| value));
+        let within =
+            |word: &Text| word.value().is_some_and(|word| given().any(|own| own.rough().contains(word)));
         call.words.iter().all(within)
     }
 
@@ -312,14 +313,16 @@ impl<'a> Deciding<'a> {
             // Variables that are set for a wrapper are set for what it runs, and looked at there.
             let rest = &call.words[at..];
             let runs_rest = |child: usize| match &self.analysis.steps[child].act {
+                // How input falls into words is for xargs to say: they must not be constants.
                 Act::Call(inner) if call.program.as_deref() == Some("xargs") => {
-                    inner.words.first() == rest.first()
+                    let told = |word: &Text| word.value().is_some_and(|word| !word.contains('…'));
+                    inner.words.starts_with(rest) && !inner.words[rest.len()..].iter().any(told)
                 }
                 Act::Call(inner) => inner.words == rest,
                 Act::Assign { .. } | Act::Write { .. } | Act::Unclear(_) => false,
             };
             return children.iter().copied().any(runs_rest);
         }
-        runs_its_words(call) && harmless() && (!children.is_empty() || call.words[0].value() == Some("trap"))
+        runs_its_words(call) && harmless() && !children.is_empty()
     }
 }

@@ -52,13 +52,13 @@ pub(super) fn needs_nothing(call: &Invocation, cwds: &[Text], world: &World) -> 
             [directory] => !directory.prefix().starts_with('-') && is_inside(directory, cwds, world),
             _ => false,
         },
-        Some(name @ ("declare" | "typeset" | "local" | "readonly" | "export")) => {
+        Some(name @ ("declare" | "typeset" | "local" | "export")) => {
             let own = |name: &str| is_own_variable(name);
             let exports = name == "export" || known().any(|word| word == Some("-x"));
             let fine = |name: &str| if exports { is_harmless_variable(name) } else { own(name) };
-            // A reference, `-n`, would be another variable under a harmless name.
+            // A reference, `-n`, would be another variable under a harmless name; what is read-only, `-r`, keeps its value.
             known().all(|word| match word {
-                Some("-r" | "-a" | "-A" | "-x") => true,
+                Some("-a" | "-A" | "-x") => true,
                 Some(word) => fine(word.split('=').next().unwrap_or(word)),
                 None => false,
             }) && call.environment.iter().all(|(name, _)| fine(name))
@@ -153,7 +153,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(
         "xargs",
         &["-0", "-r", "-t", "-n", "-P", "-L", "--null", "--no-run-if-empty"],
-        &["-n", "-P", "-L", "-I", "-d"],
+        &["-n", "-P", "-L", "-d"],
     ),
 ];
 
@@ -216,7 +216,6 @@ pub(super) fn runs_its_words(call: &Invocation) -> bool {
             mild(flags) && !other.iter().any(|syntax| code.contains(syntax))
         }
         ["eval", first, ..] => !first.starts_with('-'),
-        ["trap", action, _, ..] => *action == "-" || !action.starts_with('-'),
         _ => false,
     }
 }

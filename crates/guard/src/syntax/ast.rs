@@ -106,6 +106,8 @@ pub(crate) enum Kind {
 pub(crate) struct Arm {
     pub(crate) patterns: Vec<Word>,
     pub(crate) body: List,
+    /// It ends in `;&` or `;;&`: the next one may follow it.
+    pub(crate) goes_on: bool,
 }
 
 #[derive(Debug, Clone, Default)]

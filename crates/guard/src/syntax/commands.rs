@@ -306,11 +306,12 @@ impl Cursor<'_> {
                 return self.fail("`)` is missing after a pattern");
             }
             let body = self.list()?;
-            let ended = self.take(";;&") || self.take(";;") || self.take(";&");
+            let goes_on = self.take(";;&") || self.take(";&");
+            let ended = goes_on || self.take(";;");
             if !ended && !self.at_reserved("esac") {
                 return self.fail("`;;` is missing");
             }
-            arms.push(Arm { patterns, body });
+            arms.push(Arm { patterns, body, goes_on });
         }
     }
 

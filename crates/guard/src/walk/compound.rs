@@ -4,6 +4,7 @@ use crate::analysis::{Setting, Shape, Stream};
 use crate::scope::{Arguments, MOST_ALTERNATIVES, Scope, Value, union};
 use crate::syntax::ast::{Command, Item, Kind, List, Pipeline, Then, Word};
 use crate::text::{Text, Why};
+use crate::trace::Act;
 use std::rc::Rc;
 
 use super::visit::{visit, visit_in_command, visit_lists};
@@ -19,6 +20,7 @@ impl Walker<'_> {
             let stream = self.item(item, scope, setting);
             printed = output::followed_by(printed, stream);
             let mut link = item.then;
+            let mut skips: Vec<Scope> = vec![];
             // The rest of `a && b || c`.
             while matches!(link, Then::And | Then::Or) {
                 let before = &list.items[index];
@@ -29,11 +31,19 @@ impl Walker<'_> {
                 printed = output::followed_by(printed, stream);
                 match link {
                     Then::And if is_test(before) => scope.merge(skipped),
-                    Then::Or if ends_here(&next.pipeline) => *scope = skipped,
+                    Then::Or if ends_here(&next.pipeline) => {
+                        self.doubt(scope, &skipped);
+                        *scope = skipped;
+                    }
                     Then::Or => scope.merge(skipped),
-                    Then::And | Then::Next | Then::Background => {}
+                    Then::And => skips.push(skipped),
+                    Then::Next | Then::Background => {}
                 }
                 link = next.then;
+            }
+            // What follows runs too where the first part of `a && b` failed.
+            for skipped in skips {
+                self.doubt(scope, &skipped);
             }
             index += 1;
             // Without `&&` what follows runs too where a directory could not be entered.
@@ -108,8 +118,17 @@ impl Walker<'_> {
                 self.conditional(branches, otherwise.as_ref(), scope, setting)
             }
             Kind::Loop { condition, body } => {
+                let outer = std::mem::take(&mut self.expanded);
                 let stream = self.list(condition, scope, setting);
-                output::followed_by(stream, self.repeated(body, scope, setting))
+                let before = scope.clone();
+                let used = std::mem::take(&mut self.expanded);
+                let stream = output::followed_by(stream, self.repeated(body, scope, setting));
+                let used_in_body = std::mem::replace(&mut self.expanded, used);
+                // The condition is met again after the body.
+                self.record_change(&before, scope);
+                self.expanded.extend(used_in_body);
+                self.expanded.extend(outer);
+                stream
             }
             Kind::For { name, words, body } => {
                 let values = match words {
@@ -134,13 +153,20 @@ impl Walker<'_> {
                 self.look_into(subject, scope);
                 let before = scope.clone();
                 let mut printed = Stream::Nothing;
+                let mut goes_on: Option<Scope> = None;
                 for arm in arms {
                     for pattern in &arm.patterns {
                         self.look_into(pattern, scope);
                     }
                     let mut inner = before.clone();
+                    if let Some(last) = goes_on.take() {
+                        inner.merge(last);
+                    }
                     printed = output::followed_by(printed, self.list(&arm.body, &mut inner, setting));
-                    if !ends(&arm.body) {
+                    goes_on = arm.goes_on.then(|| inner.clone());
+                    if ends(&arm.body) {
+                        self.doubt(&inner, &before);
+                    } else {
                         scope.merge(inner);
                     }
                 }
@@ -159,7 +185,12 @@ impl Walker<'_> {
                 let mut inner = scope.clone();
                 inner.arguments = Arguments::Unknown;
                 inner.undefine(name);
+                self.inside_functions += 1;
                 self.opaque_allowed(|walker| walker.command(body, &mut inner, setting));
+                self.inside_functions -= 1;
+                if name == "command_not_found_handle" {
+                    self.record(Act::Unclear("a function runs in place of programs that are missing"), scope);
+                }
                 scope.define(name, Rc::new((**body).clone()));
                 if self.certain.contains(&self.span) {
                     self.functions.insert(name.clone());
@@ -209,14 +240,18 @@ impl Walker<'_> {
             printed = output::followed_by(printed, self.list(condition, scope, setting));
             let mut inner = scope.clone();
             printed = output::followed_by(printed, self.list(body, &mut inner, setting));
-            if !ends(body) {
+            if ends(body) {
+                self.doubt(&inner, scope);
+            } else {
                 ways.push(inner);
             }
         }
         if let Some(body) = otherwise {
             let mut inner = scope.clone();
             printed = output::followed_by(printed, self.list(body, &mut inner, setting));
-            if !ends(body) {
+            if ends(body) {
+                self.doubt(&inner, scope);
+            } else {
                 ways.push(inner);
             }
             if !ways.is_empty() {
@@ -236,9 +271,13 @@ impl Walker<'_> {
         let changed = assigns(body);
         scope.merge(inner);
         if changed {
+            let outer = std::mem::take(&mut self.expanded);
             let mut again = scope.clone();
+            let before = scope.clone();
             self.list(body, &mut again, setting);
             scope.merge(again);
+            self.record_change(&before, scope);
+            self.expanded.extend(outer);
         }
         stream
     }

@@ -62,6 +62,12 @@ pub(crate) struct Walker<'a> {
     /// Where functions are defined under no condition, and those that have been.
     certain: BTreeSet<Span>,
     functions: BTreeSet<String>,
+    /// How many functions are being followed.
+    inside_functions: usize,
+    /// Variables whose value is a guess: what sets them may not have run.
+    doubtful: BTreeSet<String>,
+    /// Variables whose value has been used.
+    expanded: BTreeSet<String>,
 }
 
 /// The stages of the last pipeline, if it is one and nothing hides its exit code.
@@ -92,6 +98,10 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         parent: None,
         certain: BTreeSet::new(),
         functions: BTreeSet::new(),
+        inside_functions: 0,
+        // It changes with every command.
+        doubtful: BTreeSet::from(["_".to_owned()]),
+        expanded: BTreeSet::new(),
     };
     let mut last_pipeline = vec![];
     match syntax::parse(command, Origin::Command) {
@@ -220,6 +230,7 @@ impl Walker<'_> {
             return Text::unknown(Why::Many);
         }
         let setting = self.setting.clone();
+        let steps = self.steps_taken.len();
         let stream = match visit::file_read(list) {
             Some(file) => {
                 let name = self.values(file, &mut scope.clone()).pop().unwrap_or_default();
@@ -227,7 +238,9 @@ impl Walker<'_> {
             }
             None => self.list(list, &mut scope.clone(), &setting),
         };
-        output::as_text(stream)
+        let text = output::as_text(stream);
+        self.record_prediction(&text, steps, scope);
+        text
     }
 
     /// The name of the file that `<( … )` makes, whose content is remembered.

@@ -12,7 +12,7 @@ use super::simple::Call;
 
 impl Walker<'_> {
     /// Adds a step; what is met until the parent changes again belongs to it.
-    pub(super) fn record(&mut self, act: Act, scope: &Scope) -> usize {
+    pub(crate) fn record(&mut self, act: Act, scope: &Scope) -> usize {
         let cwds = scope.cwds.clone();
         self.steps_taken.push(Step { parent: self.parent, span: self.span, cwds, act });
         self.steps_taken.len() - 1
@@ -49,6 +49,44 @@ impl Walker<'_> {
             Operator::Duplicate | Operator::Read | Operator::HereDocument | Operator::HereString => return,
         };
         self.record(Act::Write { target: target.clone(), mode }, scope);
+    }
+
+    /// The value of a variable is used.
+    pub(crate) fn note_expansion(&mut self, name: &str, scope: &Scope) {
+        if self.doubtful.contains(name) {
+            self.record(Act::Unclear("the value of a variable depends on what happens before"), scope);
+        }
+        if !self.expanded.contains(name) {
+            self.expanded.insert(name.to_owned());
+        }
+    }
+
+    /// Variables that one way of going on has set and another has not: rules look at one of them only.
+    pub(super) fn doubt(&mut self, one: &Scope, other: &Scope) {
+        self.doubtful.extend(one.differing(other));
+    }
+
+    /// A part that is followed no further, but would see values that have not been followed yet.
+    pub(super) fn record_change(&mut self, before: &Scope, after: &Scope) {
+        let changed = after.differing(before);
+        let moves = before.cwds != after.cwds;
+        if moves || changed.iter().any(|name| self.expanded.contains(name)) {
+            self.record(Act::Unclear("a loop changes what its own commands are"), after);
+        }
+    }
+
+    /// What a program would print has been worked out. Rules may guess that; whoever allows something may not.
+    pub(super) fn record_prediction(&mut self, text: &Text, since: usize, scope: &Scope) {
+        const PLAIN: [&str; 5] = ["echo", "cat", "pwd", "basename", "dirname"];
+        let known = text.pieces().iter().any(|piece| !matches!(piece, Piece::Unknown(_)));
+        let plain = |step: &Step| match &step.act {
+            Act::Call(call) => call.program.as_deref().is_some_and(|program| PLAIN.contains(&program)),
+            Act::Assign { .. } | Act::Write { .. } => true,
+            Act::Unclear(_) => false,
+        };
+        if known && !self.steps_taken[since..].iter().all(plain) {
+            self.record(Act::Unclear("its words are what another program prints"), scope);
+        }
     }
 
     /// Data that bash would evaluate: it may hold a command substitution.

@@ -233,6 +233,7 @@ impl Walker<'_> {
             return Stream::Nothing;
         }
         self.depth += 1;
+        self.inside_functions += 1;
         self.redirection_alone(&call.redirected, scope, &call.setting);
         let outer = std::mem::replace(&mut scope.arguments, Arguments::Known(arguments));
         let locals = std::mem::take(&mut scope.locals);
@@ -245,6 +246,7 @@ impl Walker<'_> {
         };
         let stream = self.list(&list, scope, &call.setting);
         self.depth -= 1;
+        self.inside_functions -= 1;
         for (name, values) in std::mem::replace(&mut scope.locals, locals).into_iter().rev() {
             match values {
                 Some(values) => scope.set(&name, values),

@@ -58,3 +58,222 @@ fn the_table_is_judged_as_it_says() {
     }
     assert!(wrong.is_empty(), "{} lines:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// Commands whose label is `allow`, from the other corpora: what they hold is realistic.
+fn realistic() -> Vec<String> {
+    corpus::all().into_iter().map(|row| row.command).collect()
+}
+
+#[test]
+fn an_allow_list_allows_nothing_that_it_does_not_name() {
+    let policy = policy(&allowing(&["git status", "git log *", "ls *", "cat *", "> build/*"]));
+    for command in realistic() {
+        let judged = |text: &str| judged(&policy, text).decision;
+        for text in [
+            format!("{command}\nunnamed x"),
+            format!("unnamed x; {command}"),
+            format!("git status && unnamed x || {command}"),
+        ] {
+            assert_ne!(judged(&text), Decision::Allow, "{text:?}");
+        }
+    }
+    for around in [
+        "{}; ls", "ls | {}", "ls $({})", "ls `{}`", "({})", "if {}; then ls; fi", "{} &", "ls <({})", "! {}",
+        "while {}; do ls; done", "f() { {}; }", "bash -c '{}'", "timeout 5 {}", "git log \"$({})\"",
+        "eval '{}'", "cat <<E\n$({})\nE", "for i in $({}); do ls; done", "case $({}) in x) ls;; esac",
+        "x=$({}) ls", "[[ $({}) ]]",
+    ] {
+        let text = |inner: &str| around.replace("{}", inner);
+        assert_eq!(
+            judged(&policy, &text("git status")).decision == Decision::Allow,
+            around != "x=$({}) ls",
+            "{around}"
+        );
+        assert_eq!(judged(&policy, &text("unnamed x")).decision, Decision::Ask, "{around}");
+        assert_eq!(judged(&policy, &text("git status > x")).decision, Decision::Ask, "{around}");
+    }
+}
+
+#[test]
+fn without_permissions_nothing_changes() {
+    let everything = policy(&PermissionSettings::default());
+    for row in corpus::all() {
+        let analysis = analyze(&row.command, &row.world);
+        assert_eq!(everything.judge(&analysis, &row.world), Policy::default().judge(&analysis, &row.world));
+    }
+}
+
+#[test]
+fn permissions_never_make_a_verdict_milder_than_a_denial() {
+    let policy = policy(&allowing(&["tool:bash:.*"]));
+    for row in corpus::all().into_iter().filter(|row| row.judged().decision == Decision::Deny) {
+        let exact = Policy::default()
+            .permissions(Permissions::new(&allowing(&[&Permissions::exact(&row.command)])).unwrap());
+        for policy in [&policy, &exact] {
+            let verdict = policy.judge(&analyze(&row.command, &row.world), &row.world);
+            assert_eq!(verdict.decision, Decision::Deny, "{:?}", row.command);
+            assert_ne!(verdict.findings[0].rule, "permission");
+        }
+    }
+}
+
+#[test]
+fn an_exact_entry_allows_whatever_is_not_denied() {
+    for row in corpus::all().into_iter().filter(|row| row.judged().decision == Decision::Ask) {
+        let policy = policy(&allowing(&[&Permissions::exact(&row.command)]));
+        let analysis = analyze(&row.command, &row.world);
+        assert_eq!(policy.judge(&analysis, &row.world).findings, [], "{:?}", row.command);
+        let other = format!("{} ", row.command);
+        let verdict = policy.judge(&analyze(&other, &row.world), &row.world);
+        assert_ne!(verdict.decision, Decision::Allow, "{other:?}");
+    }
+}
+
+#[test]
+fn entries_that_would_allow_anything_are_refused() {
+    for entry in [
+        "", " ", "*", "g*", "./*", "bash *", "bash", "sh -c *", "bash -x *", "bash -o pipefail *", "bash:*",
+        "python *", "python3 -c *", "python -m *", "python -W ignore *", "node -e *", "perl *", "ruby *",
+        "env *", "env FOO=1 *", "FOO=1 *", "FOO=* ls", "sudo *", "sudo -u x *", "sudo", "sudo -i", "sudo -s",
+        "sudo bash *", "sudo git *", "xargs *", "xargs sh -c *", "find *", "awk *", "git *", "git -c *",
+        "git -c x=y *", "git -C x *", "git config *", "ssh *", "ssh host *", "ssh host", "ssh host bash",
+        "docker *", "docker run *", "docker exec web *", "docker compose *", "npx *", "npm *", "npm exec *",
+        "npm run *", "make *", "eval *", "exec *", "source *", ". *", "vim *", "timeout 5 *", "timeout *",
+        "nice *", "time *", "nohup *", "uv run *", "poetry run *", "poetry run python *", "cargo *",
+        "cargo run *", "alias *", "export *", "sed *", "busybox *", "/usr/bin/python3 *", "git log | head",
+        "git log; ls", "git log > x", "echo 'x", "echo x\\", "> /*", "> /h*/x", ">", "> a b", "tool:bash:(",
+        "tool:bash:a{999999}", "> ~/*", "chroot /x *", "watch *", "parallel *", "trap *",
+    ] {
+        assert!(Permissions::new(&allowing(&[entry])).is_err(), "{entry:?} was accepted");
+    }
+    for entry in [
+        "git log *", "git status", "python -m pytest *", "python script.py *", "npm run test:*",
+        "cargo test *", "ls *", "sudo systemctl status nginx", "sudo systemctl status *", "bash script.sh *",
+        "bash -c 'git status'", "make test", "make test *", "docker ps *", "ssh host uptime",
+        "timeout 5 make", "npx eslint *", "FOO=1 make", "> build/*", "> *", ">> /var/log/x/*",
+        "tool:bash:make( .*)?", "tool:.*", "echo 'a; b'", "git commit -m *", "find . -name *", "sudo -l",
+        "python --version", "node --version", "bash ci.sh", "FOO=bar", "uv run pytest *", "xargs grep x",
+    ] {
+        if let Err(error) = Permissions::new(&allowing(&[entry])) {
+            panic!("{error}");
+        }
+    }
+    let broad = ["*", "sudo *", "bash *", "> /*", "git *", "tool:.*"].map(str::to_owned).to_vec();
+    let settings = PermissionSettings { deny: broad.clone(), ask: broad, ..PermissionSettings::default() };
+    assert!(Permissions::new(&settings).is_ok());
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_to_write_instead() {
+    let error = |entry: &str| Permissions::new(&allowing(&[entry])).unwrap_err().to_string();
+    insta::assert_snapshot!(error("bash *"), @"");
+    insta::assert_snapshot!(error("sudo git *"), @"");
+    insta::assert_snapshot!(error("git log | head"), @"");
+    insta::assert_snapshot!(error("tool:bash:("), @"");
+    insta::assert_snapshot!(error(""), @"");
+}
+
+#[test]
+fn a_project_may_only_make_them_stricter() {
+    let user = Permissions::new(&allowing(&["make"])).unwrap();
+    let layer = |default, allow: &[&str], deny: &[&str]| PermissionLayer {
+        default,
+        allow: allow.iter().map(|entry| (*entry).to_owned()).collect(),
+        ask: vec![],
+        deny: deny.iter().map(|entry| (*entry).to_owned()).collect(),
+    };
+    assert!(user.narrow(&layer(None, &["ls"], &[])).is_err());
+    let error = user.narrow(&layer(Some(Decision::Allow), &[], &[])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a project may only make permissions stricter, but it sets the default to allow, which is ask already"
+    );
+    let narrowed = user.narrow(&layer(Some(Decision::Deny), &[], &["make"])).unwrap();
+    let policy = Policy::default().permissions(narrowed);
+    assert_eq!(judged(&policy, "make").decision, Decision::Deny);
+    assert_eq!(judged(&policy, "ls").decision, Decision::Deny);
+}
+
+#[test]
+fn a_policy_goes_to_another_process_and_back() {
+    let settings = PermissionSettings { deny: vec!["rm *".to_owned()], ..allowing(&["git log *"]) };
+    let there = serde_json::to_string(&policy(&settings)).unwrap();
+    let back: Policy = serde_json::from_str(&there).unwrap();
+    assert_eq!(judged(&back, "git log -1").decision, Decision::Allow);
+    assert_eq!(judged(&back, "make").decision, Decision::Ask);
+    assert_eq!(judged(&back, "rm x").decision, Decision::Deny);
+}
+
+#[test]
+fn findings_say_which_entry_decided() {
+    let settings = PermissionSettings {
+        ask: vec!["git push *".to_owned()],
+        deny: vec!["rm *".to_owned()],
+        ..allowing(&["ls *"])
+    };
+    let said = |command: &str| {
+        let verdict = judged(&policy(&settings), command);
+        let lines =
+            verdict.findings.iter().map(|one| format!("{}: {} ({})", one.severity, one.message, one.help));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(said("rm x"), @"");
+    insta::assert_snapshot!(said("ls && git push origin"), @"");
+    insta::assert_snapshot!(said("make all > log"), @"");
+    insta::assert_snapshot!(said("$x y"), @"");
+    let explained = policy(&settings).explain(&analyze("ls; timeout 5 make 'a b' > log", &world()), &world());
+    let lines = explained.iter().map(|part| format!("{} {} {:?}", part.shown, part.decision, part.by));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"");
+    let by = &explained[0].by;
+    assert_eq!(*by, DecidedBy::Entry { list: Decision::Allow, entry: "ls *".to_owned() });
+}
+
+#[test]
+fn suggestions_fit_what_was_asked() {
+    let policy = policy(&allowing(&["ls *"]));
+    let suggested = |command: &str| {
+        let analysis = analyze(command, &world());
+        policy.suggest(&analysis, &judged(&policy, command)).map(|suggestion| suggestion.pattern)
+    };
+    for (command, pattern) in [
+        ("git fetch origin main", Some("git fetch *")),
+        ("npm run build", Some("npm run build *")),
+        ("gh pr view 5", Some("gh pr view *")),
+        ("timeout 5 cargo test -p x", Some("cargo test *")),
+        ("cat x", Some("cat *")),
+        ("ls; cat x", Some("cat *")),
+        ("cat x; head y", None),
+        ("cat x > y", None),
+        ("python x", None),
+        ("bash -c 'cat x'", None),
+        ("sudo cat x", None),
+        ("FOO=1 cat x", None),
+        ("git reset --hard", None),
+        ("git -C x fetch", None),
+        ("$x", None),
+    ] {
+        assert_eq!(suggested(command), Some(pattern.map(str::to_owned)), "{command}");
+    }
+    assert_eq!(suggested("ls"), None);
+    assert_eq!(suggested("rm -rf /"), None);
+    // What is suggested does what it says.
+    for command in ["git fetch origin main", "git reset --hard", "$x", "cat x > y", "a\nb"] {
+        let analysis = analyze(command, &world());
+        let suggestion = policy.suggest(&analysis, &judged(&policy, command)).unwrap();
+        for entry in [Some(suggestion.exact), suggestion.pattern].into_iter().flatten() {
+            let with = Policy::default().permissions(Permissions::new(&allowing(&[&entry])).unwrap());
+            assert_eq!(judged(&with, command).decision, Decision::Allow, "{entry}");
+        }
+    }
+}
+
+#[test]
+fn long_text_takes_no_long_time() {
+    let policy = policy(&allowing(&["ls *a*a*a*b", "git log *", "tool:bash:(a|b)*x"]));
+    let long = format!("ls {}", "a".repeat(200_000));
+    assert_eq!(judged(&policy, &long).decision, Decision::Ask);
+    let many = "ls a; git log x; timeout 5 make\n".repeat(4_000);
+    assert_eq!(judged(&policy, &many).decision, Decision::Ask);
+    let exact = Permissions::exact(&many);
+    assert_eq!(judged(&self::policy(&allowing(&[&exact])), &many).decision, Decision::Allow);
+}
