@@ -240,7 +240,7 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn suggest(&self, analysis: &Analysis, verdict: &Verdict) -> Option<Suggestion> {
-        Suggestion::of(analysis, verdict)
+        Suggestion::of(&self.permissions, analysis, verdict)
     }
 
     /// Whether a question has been answered by the settings.

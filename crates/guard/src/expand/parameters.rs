@@ -67,6 +67,7 @@ impl Walker<'_> {
             }
             Change::Transform('P') => {
                 // The value is expanded a second time, as a prompt is.
+                self.record(Act::Unclear("a value is expanded once more"), scope);
                 for text in lists.iter().flatten() {
                     self.second_evaluation(text, scope);
                 }

@@ -203,7 +203,7 @@ fn interpreter(name: &str, constants: &[String], exact: bool) -> Result<(), Stri
     let names_code = |word: &&String| !word.starts_with('-') && !word.starts_with("/dev/");
     let tells = |word: &String| matches!(word.as_str(), "--version" | "-V" | "-v" | "--help" | "-h");
     let options = constants.iter().take_while(|word| word.starts_with('-')).collect::<Vec<_>>();
-    let named = constants.get(options.len()).filter(names_code).is_some();
+    let named = constants.get(options.len()).as_ref().is_some_and(names_code);
     let plain = exact || options.iter().all(|option| ALONE.contains(&option.as_str()));
     if named && plain || exact && constants.iter().any(tells) {
         return Ok(());

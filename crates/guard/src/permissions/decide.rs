@@ -193,7 +193,7 @@ impl<'a> Deciding<'a> {
         // What an entry names is allowed with what its words lead to.
         if let Allowed::By(entry) = parent
             && (entry.is_exact() && self.is_named(step)
-                || self.is_the_rest(index, step) && self.covers_options(entry, step))
+                || self.is_the_rest(index, step) && covers_options(entry, step))
         {
             return parent;
         }
@@ -220,9 +220,10 @@ impl<'a> Deciding<'a> {
     fn allowing(&self, step: &Step) -> Option<&'a Entry> {
         let ways = forms::allowable(step, self.world);
         let of = |form: &Form| {
-            self.permissions.allow.iter().find(|entry| {
-                self.fits(entry, form, step, Reading::Certain) && self.covers_options(entry, step)
-            })
+            self.permissions
+                .allow
+                .iter()
+                .find(|entry| self.fits(entry, form, step, Reading::Certain) && covers_options(entry, step))
         };
         let everything =
             || self.permissions.allow.iter().find(|entry| matches!(entry.means, Means::Everything));
@@ -254,22 +255,6 @@ impl<'a> Deciding<'a> {
             (Means::Command(_), Act::Write { .. } | Act::Unclear(_))
             | (Means::Write { .. }, Act::Call(_) | Act::Assign { .. } | Act::Unclear(_)) => false,
         }
-    }
-
-    /// A wildcard does not cover an option that makes a program run or write something else.
-    fn covers_options(&self, entry: &Entry, step: &Step) -> bool {
-        let (Means::Command(pattern), Act::Call(call)) = (&entry.means, &step.act) else { return true };
-        if pattern.is_exact() {
-            return true;
-        }
-        if variables_set(call).iter().any(|name| !is_own_variable(name)) {
-            return false;
-        }
-        let Some(program) = &call.program else { return false };
-        let words = call.words.iter().skip(1).map(Text::prefix);
-        let named = pattern.words();
-        let said = words.filter(|word| !named.iter().any(|own| own == word));
-        hidden_option(program, said).is_none()
     }
 
     /// Whether the words of a step stand in the words of its parent: not in what that reads, or in a file.
@@ -325,4 +310,20 @@ impl<'a> Deciding<'a> {
         }
         runs_its_words(call) && harmless() && !children.is_empty()
     }
+}
+
+/// A wildcard does not cover an option that makes a program run or write something else.
+fn covers_options(entry: &Entry, step: &Step) -> bool {
+    let (Means::Command(pattern), Act::Call(call)) = (&entry.means, &step.act) else { return true };
+    if pattern.is_exact() {
+        return true;
+    }
+    if variables_set(call).iter().any(|name| !is_own_variable(name)) {
+        return false;
+    }
+    let Some(program) = &call.program else { return false };
+    let words = call.words.iter().skip(1).map(Text::prefix);
+    let named = pattern.words();
+    let said = words.filter(|word| !named.iter().any(|own| own == word));
+    hidden_option(program, said).is_none()
 }

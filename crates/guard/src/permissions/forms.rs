@@ -134,7 +134,7 @@ pub(super) fn rooted(pattern: &Pattern, form: &Form, world: &World) -> Vec<Patte
 pub(super) fn fits_path(path: &Pattern, form: &Form, world: &World, reading: Reading) -> bool {
     let words = path.words();
     let Some(word) = words.first() else { return false };
-    let target: String = form.symbols.iter().map(shown_symbol).collect();
+    let target: String = form.symbols.iter().copied().map(shown_symbol).collect();
     // Programs run what is in a repository's own directory.
     if reading == Reading::Certain && inside_repository(&target) && !word.contains(".git") && !path.is_exact()
     {
@@ -155,9 +155,9 @@ fn inside_repository(path: &str) -> bool {
     path.split('/').any(|part| part == ".git")
 }
 
-fn shown_symbol(symbol: &Symbol) -> char {
+fn shown_symbol(symbol: Symbol) -> char {
     match symbol {
-        Symbol::Char(c) => *c,
+        Symbol::Char(c) => c,
         Symbol::Break | Symbol::Any | Symbol::Home | Symbol::Unknown => ' ',
     }
 }

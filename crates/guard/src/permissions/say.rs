@@ -6,6 +6,9 @@ use crate::verdict::{Decision, Finding, PERMISSION};
 /// More than this is not read.
 const MOST_FINDINGS: usize = 20;
 
+/// The strictest comes first in what is said, so all of them are sorted; but not without end.
+const MOST_PARTS: usize = 2_000;
+
 impl Judged {
     /// Whether the question of a rule has been answered: for exactly this command, never by a wildcard.
     pub(crate) fn answers(&self, finding: &Finding) -> bool {
@@ -22,7 +25,15 @@ impl Judged {
     }
 
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let mut findings: Vec<Finding> = self.decided().filter_map(|part| finding(&part)).collect();
+        let parts: Vec<PartDecision> =
+            self.decided().filter(|part| part.decision != Decision::Allow).collect();
+        // A command whose name is not known is also something that was not understood.
+        let told = |part: &PartDecision| {
+            let same = |other: &PartDecision| (other.span, other.decision) == (part.span, part.decision);
+            reason(part).is_none() || !parts.iter().any(|other| reason(other).is_none() && same(other))
+        };
+        let mut findings: Vec<Finding> =
+            parts.iter().take(MOST_PARTS).filter(|part| told(part)).filter_map(finding).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings.truncate(MOST_FINDINGS);
         findings
@@ -46,8 +57,14 @@ impl Judged {
     }
 }
 
+/// Why a part could not be told, if it could not.
+fn reason(part: &PartDecision) -> Option<&str> {
+    part.shown.strip_prefix('(')?.strip_suffix(')')
+}
+
 fn finding(part: &PartDecision) -> Option<Finding> {
     let shown = &part.shown;
+    let what = reason(part).map_or_else(|| format!("`{shown}`"), |reason| format!("this: {reason}"));
     let (message, help) = match (&part.by, part.decision) {
         (_, Decision::Allow) => return None,
         (DecidedBy::Entry { entry, .. }, Decision::Deny) => (
@@ -62,10 +79,10 @@ fn finding(part: &PartDecision) -> Option<Finding> {
             "write it with constants, or ask the user to allow it".to_owned(),
         ),
         (DecidedBy::Default | DecidedBy::Harmless, Decision::Ask) => {
-            (format!("no permission allows `{shown}`"), "ask the user to allow it".to_owned())
+            (format!("no permission allows {what}"), "ask the user to allow it".to_owned())
         }
         (DecidedBy::Default | DecidedBy::Harmless, Decision::Deny) => (
-            format!("no permission allows `{shown}`, and what is not allowed is denied"),
+            format!("no permission allows {what}, and what is not allowed is denied"),
             "do without it, or ask the user to add a permission for it".to_owned(),
         ),
     };

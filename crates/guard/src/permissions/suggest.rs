@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Permissions;
 use super::entry::{Entry, Purpose};
 use super::harmless::wrapped;
 use crate::analysis::Analysis;
@@ -52,17 +53,17 @@ const SUBCOMMANDS: &[(&str, usize)] = &[
 ];
 
 impl Suggestion {
-    pub(crate) fn of(analysis: &Analysis, verdict: &Verdict) -> Option<Self> {
+    pub(crate) fn of(permissions: &Permissions, analysis: &Analysis, verdict: &Verdict) -> Option<Self> {
         if verdict.decision != Decision::Ask {
             return None;
         }
-        let exact = super::Permissions::exact(&analysis.command);
-        Some(Self { exact, pattern: pattern(analysis, verdict) })
+        let exact = Permissions::exact(&analysis.command);
+        Some(Self { exact, pattern: pattern(permissions, analysis, verdict) })
     }
 }
 
 /// A pattern for the one command that is asked about.
-fn pattern(analysis: &Analysis, verdict: &Verdict) -> Option<String> {
+fn pattern(permissions: &Permissions, analysis: &Analysis, verdict: &Verdict) -> Option<String> {
     // A wildcard does not answer the question of a rule.
     if !analysis.opaque.is_empty() || verdict.findings.iter().any(|finding| finding.rule != PERMISSION) {
         return None;
@@ -74,6 +75,10 @@ fn pattern(analysis: &Analysis, verdict: &Verdict) -> Option<String> {
     // A harmless wrapper is not part of the kind.
     let rest = wrapped(call).map_or(call, |at| &call[at..]);
     let others = asked.all(|step| plain_call(step) == Some(rest));
+    // What may be denied, if a value is the wrong one, is asked about in any case.
+    if !permissions.deny.is_empty() && rest.iter().any(|word| word.value().is_none()) {
+        return None;
+    }
     let pattern = others.then(|| kind_of(rest)).flatten()?;
     Entry::parse(&pattern, Purpose::Allow).is_ok().then_some(pattern)
 }

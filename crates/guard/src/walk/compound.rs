@@ -2,7 +2,7 @@
 
 use crate::analysis::{Setting, Shape, Stream};
 use crate::scope::{Arguments, MOST_ALTERNATIVES, Scope, Value, union};
-use crate::syntax::ast::{Command, Item, Kind, List, Pipeline, Then, Word};
+use crate::syntax::ast::{Arm, Command, Item, Kind, List, Pipeline, Then, Word};
 use crate::text::{Text, Why};
 use crate::trace::Act;
 use std::rc::Rc;
@@ -117,19 +117,7 @@ impl Walker<'_> {
             Kind::If { branches, otherwise } => {
                 self.conditional(branches, otherwise.as_ref(), scope, setting)
             }
-            Kind::Loop { condition, body } => {
-                let outer = std::mem::take(&mut self.expanded);
-                let stream = self.list(condition, scope, setting);
-                let before = scope.clone();
-                let used = std::mem::take(&mut self.expanded);
-                let stream = output::followed_by(stream, self.repeated(body, scope, setting));
-                let used_in_body = std::mem::replace(&mut self.expanded, used);
-                // The condition is met again after the body.
-                self.record_change(&before, scope);
-                self.expanded.extend(used_in_body);
-                self.expanded.extend(outer);
-                stream
-            }
+            Kind::Loop { condition, body } => self.while_loop(condition, body, scope, setting),
             Kind::For { name, words, body } => {
                 let values = match words {
                     Some(words) => words.iter().flat_map(|word| self.fields(word, scope)).collect(),
@@ -151,26 +139,7 @@ impl Walker<'_> {
             }
             Kind::Case { subject, arms } => {
                 self.look_into(subject, scope);
-                let before = scope.clone();
-                let mut printed = Stream::Nothing;
-                let mut goes_on: Option<Scope> = None;
-                for arm in arms {
-                    for pattern in &arm.patterns {
-                        self.look_into(pattern, scope);
-                    }
-                    let mut inner = before.clone();
-                    if let Some(last) = goes_on.take() {
-                        inner.merge(last);
-                    }
-                    printed = output::followed_by(printed, self.list(&arm.body, &mut inner, setting));
-                    goes_on = arm.goes_on.then(|| inner.clone());
-                    if ends(&arm.body) {
-                        self.doubt(&inner, &before);
-                    } else {
-                        scope.merge(inner);
-                    }
-                }
-                printed
+                self.case(arms, scope, setting)
             }
             Kind::Function { name, body } => {
                 let partners = scope
@@ -225,6 +194,43 @@ impl Walker<'_> {
                 Stream::Nothing
             }
         }
+    }
+
+    fn while_loop(&mut self, condition: &List, body: &List, scope: &mut Scope, setting: &Setting) -> Stream {
+        let outer = std::mem::take(&mut self.expanded);
+        let stream = self.list(condition, scope, setting);
+        let before = scope.clone();
+        let used = std::mem::take(&mut self.expanded);
+        let stream = output::followed_by(stream, self.repeated(body, scope, setting));
+        let used_in_body = std::mem::replace(&mut self.expanded, used);
+        // The condition is met again after the body.
+        self.record_change(&before, scope);
+        self.expanded.extend(used_in_body);
+        self.expanded.extend(outer);
+        stream
+    }
+
+    fn case(&mut self, arms: &[Arm], scope: &mut Scope, setting: &Setting) -> Stream {
+        let before = scope.clone();
+        let mut printed = Stream::Nothing;
+        let mut goes_on: Option<Scope> = None;
+        for arm in arms {
+            for pattern in &arm.patterns {
+                self.look_into(pattern, scope);
+            }
+            let mut inner = before.clone();
+            if let Some(last) = goes_on.take() {
+                inner.merge(last);
+            }
+            printed = output::followed_by(printed, self.list(&arm.body, &mut inner, setting));
+            goes_on = arm.goes_on.then(|| inner.clone());
+            if ends(&arm.body) {
+                self.doubt(&inner, &before);
+            } else {
+                scope.merge(inner);
+            }
+        }
+        printed
     }
 
     fn conditional(

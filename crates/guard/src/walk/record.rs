@@ -78,7 +78,9 @@ impl Walker<'_> {
     /// What a program would print has been worked out. Rules may guess that; whoever allows something may not.
     pub(super) fn record_prediction(&mut self, text: &Text, since: usize, scope: &Scope) {
         const PLAIN: [&str; 5] = ["echo", "cat", "pwd", "basename", "dirname"];
-        let known = text.pieces().iter().any(|piece| !matches!(piece, Piece::Unknown(_)));
+        // Names of files are written with an ellipsis: those are not worked out.
+        let known =
+            text.pieces().iter().any(|piece| matches!(piece, Piece::Known(text) if !text.contains('…')));
         let plain = |step: &Step| match &step.act {
             Act::Call(call) => call.program.as_deref().is_some_and(|program| PLAIN.contains(&program)),
             Act::Assign { .. } | Act::Write { .. } => true,
@@ -91,7 +93,14 @@ impl Walker<'_> {
 
     /// Data that bash would evaluate: it may hold a command substitution.
     pub(crate) fn record_evaluation(&mut self, text: &Text, scope: &Scope) {
-        let unknown = |piece: &Piece| matches!(piece, Piece::Unknown(why) if *why != Why::Number);
+        // What the environment holds is the caller's own.
+        let unknown = |piece: &Piece| match piece {
+            Piece::Unknown(Why::Number | Why::Variable(_) | Why::Required(_) | Why::Argument(_)) => false,
+            Piece::Unknown(
+                Why::Output(_) | Why::Download | Why::Decoded | Why::Setup | Why::Input | Why::Many,
+            ) => true,
+            Piece::Known(_) | Piece::Pattern(_) => false,
+        };
         if text.pieces().iter().any(unknown) {
             self.record(Act::Unclear("the shell evaluates a value that is not known"), scope);
         }

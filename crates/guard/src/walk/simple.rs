@@ -127,6 +127,8 @@ impl Walker<'_> {
     fn assign(&mut self, assignment: &Assignment, scope: &mut Scope) -> Vec<(String, Text)> {
         if let Some(subscript) = &assignment.subscript {
             self.arithmetic(&subscript.parts, scope);
+            // Which element it is is not followed.
+            self.doubtful.insert(assignment.name.clone());
         }
         let name = assignment.name.as_str();
         if let ("BASH_CMDS", Some(subscript), Assigned::Word(word)) =

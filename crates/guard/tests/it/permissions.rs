@@ -13,7 +13,7 @@ fn world() -> World {
 }
 
 fn policy(settings: &PermissionSettings) -> Policy {
-    Policy::default().permissions(Permissions::new(settings).unwrap())
+    Policy::default().permissions(Permissions::new(settings).expect("the entries are valid"))
 }
 
 fn judged(policy: &Policy, command: &str) -> Verdict {
@@ -123,7 +123,7 @@ fn an_exact_entry_allows_whatever_is_not_denied() {
         let policy = policy(&allowing(&[&Permissions::exact(&row.command)]));
         let analysis = analyze(&row.command, &row.world);
         assert_eq!(policy.judge(&analysis, &row.world).findings, [], "{:?}", row.command);
-        let other = format!("{} ", row.command);
+        let other = format!("{}\nunnamed", row.command);
         let verdict = policy.judge(&analyze(&other, &row.world), &row.world);
         assert_ne!(verdict.decision, Decision::Allow, "{other:?}");
     }
@@ -166,11 +166,11 @@ fn entries_that_would_allow_anything_are_refused() {
 #[test]
 fn what_is_wrong_is_said_with_what_to_write_instead() {
     let error = |entry: &str| Permissions::new(&allowing(&[entry])).unwrap_err().to_string();
-    insta::assert_snapshot!(error("bash *"), @"");
-    insta::assert_snapshot!(error("sudo git *"), @"");
-    insta::assert_snapshot!(error("git log | head"), @"");
-    insta::assert_snapshot!(error("tool:bash:("), @"");
-    insta::assert_snapshot!(error(""), @"");
+    insta::assert_snapshot!(error("bash *"), @r#"the permission "bash *" in `allow` cannot be used: `bash` runs any code; name the script or module, as in `bash script *`"#);
+    insta::assert_snapshot!(error("sudo git *"), @r#"the permission "sudo git *" in `allow` cannot be used: `sudo` runs another command, and in that `git` can run any code; name what it may do, as in `git WORD *`"#);
+    insta::assert_snapshot!(error("git log | head"), @r#"the permission "git log | head" in `allow` cannot be used: an entry names one command, but it has '|'; write an entry for each command, and quote what is text"#);
+    insta::assert_snapshot!(error("tool:bash:("), @r#"the permission "tool:bash:(" in `allow` cannot be used: unclosed group"#);
+    insta::assert_snapshot!(error(""), @r#"the permission "" in `allow` cannot be used: it is empty"#);
 }
 
 #[test]
@@ -217,13 +217,24 @@ fn findings_say_which_entry_decided() {
             verdict.findings.iter().map(|one| format!("{}: {} ({})", one.severity, one.message, one.help));
         lines.collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(said("rm x"), @"");
-    insta::assert_snapshot!(said("ls && git push origin"), @"");
-    insta::assert_snapshot!(said("make all > log"), @"");
-    insta::assert_snapshot!(said("$x y"), @"");
+    insta::assert_snapshot!(said("rm x"), @r#"deny: the permissions deny this: `rm *` (leave it out, or ask the user to do it)"#);
+    insta::assert_snapshot!(said("ls && git push origin"), @r#"ask: the permissions ask about this: `git push *` (ask the user to allow it)"#);
+    insta::assert_snapshot!(said("make all > log"), @r#"
+    ask: no permission allows `> log` (ask the user to allow it)
+    ask: no permission allows `make all` (ask the user to allow it)
+    "#);
+    insta::assert_snapshot!(said("$x y"), @r#"
+    ask: this cannot be judged: the command's name is not known: the value of $x is not known (write the command itself, with constants, in valid bash)
+    ask: the permissions deny `rm *`, and this may be that: `${x} y` (write it with constants, or ask the user to allow it)
+    "#);
     let explained = policy(&settings).explain(&analyze("ls; timeout 5 make 'a b' > log", &world()), &world());
     let lines = explained.iter().map(|part| format!("{} {} {:?}", part.shown, part.decision, part.by));
-    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"");
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
+    ls allow Entry { list: Allow, entry: "ls *" }
+    > log ask Default
+    timeout 5 make 'a b' allow Harmless
+    make 'a b' ask Default
+    "#);
     let by = &explained[0].by;
     assert_eq!(*by, DecidedBy::Entry { list: Decision::Allow, entry: "ls *".to_owned() });
 }
@@ -245,7 +256,7 @@ fn suggestions_fit_what_was_asked() {
         ("cat x; head y", None),
         ("cat x > y", None),
         ("python x", None),
-        ("bash -c 'cat x'", None),
+        ("bash -c 'cat x'", Some("cat *")),
         ("sudo cat x", None),
         ("FOO=1 cat x", None),
         ("git reset --hard", None),
