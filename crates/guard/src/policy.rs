@@ -10,7 +10,7 @@ use crate::custom::{CustomRule, ExampleError};
 use crate::permissions::{PartDecision, Permissions, Suggestion};
 use crate::rules::{self, RULES};
 use crate::syntax::ast::Span;
-use crate::verdict::{Decision, Finding, Verdict};
+use crate::verdict::{Decision, Finding, PERMISSION, Verdict};
 use crate::world::World;
 
 /// How strictly commands are judged.
@@ -257,7 +257,8 @@ impl Policy {
     /// The smallest addition to `allow` that would let a command run that is asked about. None if there is none.
     #[must_use]
     pub fn permission(analysis: &Analysis, verdict: &Verdict) -> Option<Vec<String>> {
-        let asked = |finding: &Finding| finding.severity == Decision::Ask && finding.rule != "opaque";
+        let answerable = |rule: &str| rule != "opaque" && rule != PERMISSION;
+        let asked = |finding: &Finding| finding.severity == Decision::Ask && answerable(&finding.rule);
         if verdict.findings.is_empty() || !verdict.findings.iter().all(asked) {
             return None;
         }

@@ -251,6 +251,12 @@ const HIDDEN: &[(&str, &[&str])] = &[
     ("xxd", &["-r"]),
     ("make", &["--eval", "--file", "--makefile", "-f"]),
     ("cargo", &["--config"]),
+    (
+        "npm",
+        &["--script-shell", "--node-options", "--prefix", "--userconfig", "--globalconfig", "--shell", "-C"],
+    ),
+    ("pnpm", &["--script-shell", "--node-options", "--dir", "--shell-mode", "-C"]),
+    ("yarn", &["--script-shell", "--cwd"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("wget", &["--use-askpass", "--post-file"]),
     ("curl", &["--config", "-K"]),

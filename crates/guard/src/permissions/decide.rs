@@ -262,11 +262,15 @@ impl<'a> Deciding<'a> {
         let Some(Act::Call(parent)) = step.parent.map(|parent| &self.analysis.steps[parent].act) else {
             return false;
         };
-        let Act::Call(call) = &step.act else { return false };
         let given = || parent.words.iter().chain(parent.environment.iter().map(|(_, value)| value));
-        let within =
-            |word: &Text| word.value().is_some_and(|word| given().any(|own| own.rough().contains(word)));
-        call.words.iter().all(within)
+        let within = |word: &str| given().any(|own| own.rough().contains(word));
+        let text = |word: &Text| word.value().is_some_and(within);
+        match &step.act {
+            Act::Call(call) => call.words.iter().all(text),
+            Act::Write { target, .. } => text(target),
+            Act::Assign { name, value } => within(name) && text(value),
+            Act::Unclear(_) => false,
+        }
     }
 
     /// Whether a step is the only one that its parent leads to, and is the end of the parent's own words.

@@ -4,7 +4,10 @@ use bashtion_guard::{
     DecidedBy, Decision, PermissionLayer, PermissionSettings, Permissions, Policy, Verdict, World, analyze,
 };
 
+use std::collections::BTreeSet;
+
 use crate::corpus;
+use crate::scripts::{Dice, script};
 
 const TABLE: &str = include_str!("../corpus/permissions.txt");
 
@@ -92,6 +95,28 @@ fn an_allow_list_allows_nothing_that_it_does_not_name() {
         assert_eq!(judged(&policy, &text("unnamed x")).decision, Decision::Ask, "{around}");
         assert_eq!(judged(&policy, &text("git status > x")).decision, Decision::Ask, "{around}");
     }
+}
+
+#[test]
+fn random_scripts_need_an_entry_for_each_command_and_no_more() {
+    let mut allowed = 0;
+    for seed in 0..150 {
+        let text = script(&mut Dice::new(seed + 1));
+        let analysis = analyze(&text, &world());
+        let names: BTreeSet<&str> = analysis.commands.iter().map(|found| found.program.as_str()).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| name.starts_with('c')).collect();
+        let with = |left_out: &str| {
+            let entries = names.iter().filter(|name| **name != left_out).map(|name| format!("{name} *"));
+            let allow = entries.chain(["> *".to_owned(), "wait".to_owned()]).collect();
+            policy(&PermissionSettings { allow, ..allowing(&[]) }).judge(&analysis, &world()).decision
+        };
+        allowed += usize::from(with("none") == Decision::Allow);
+        for name in names.iter().take(4) {
+            assert_ne!(with(name), Decision::Allow, "{name} in\n{text}");
+        }
+    }
+    // Most of them have something that needs an entry of its own: a trap, a shell that reads its input, a variable.
+    assert!(allowed > 5, "only {allowed} of 150 scripts were allowed with an entry for each command");
 }
 
 #[test]
