@@ -3,6 +3,8 @@
 //! [`Found`](crate::Found) tells what matters to rules: what is dangerous may be recognised in a fragment. Whether
 //! something may be *allowed* is another question, and needs every step, with its words as they are.
 
+use std::sync::Arc;
+
 use crate::syntax::ast::Span;
 use crate::text::Text;
 
@@ -12,7 +14,7 @@ pub(crate) struct Step {
     pub(crate) parent: Option<usize>,
     pub(crate) span: Span,
     /// The possible working directories.
-    pub(crate) cwds: Vec<Text>,
+    pub(crate) cwds: Arc<Vec<Text>>,
     pub(crate) act: Act,
 }
 

@@ -26,6 +26,7 @@ pub(crate) use redirects::is_secret;
 pub(crate) use shells::SHELLS;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
 use crate::scope::{File, Scope, Value};
@@ -57,6 +58,7 @@ pub(crate) struct Walker<'a> {
     traps: Vec<(Text, Setting, Span)>,
     /// Everything that would run, be set or be written.
     steps_taken: Vec<Step>,
+    cwds_of_steps: Arc<Vec<Text>>,
     /// The step that is being followed.
     parent: Option<usize>,
     /// Where functions are defined under no condition, and those that have been.
@@ -95,6 +97,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         streams: 0,
         traps: vec![],
         steps_taken: vec![],
+        cwds_of_steps: Arc::default(),
         parent: None,
         certain: BTreeSet::new(),
         functions: BTreeSet::new(),

@@ -1,6 +1,7 @@
 //! Writes down the steps of a script for those who decide what is allowed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::scope::Scope;
 use crate::syntax::ast::{Kind, List, Operator, Span, Then};
@@ -13,7 +14,11 @@ use super::simple::Call;
 impl Walker<'_> {
     /// Adds a step; what is met until the parent changes again belongs to it.
     pub(crate) fn record(&mut self, act: Act, scope: &Scope) -> usize {
-        let cwds = scope.cwds.clone();
+        // Most steps are taken in the same directory.
+        if *self.cwds_of_steps != scope.cwds {
+            self.cwds_of_steps = Arc::new(scope.cwds.clone());
+        }
+        let cwds = Arc::clone(&self.cwds_of_steps);
         self.steps_taken.push(Step { parent: self.parent, span: self.span, cwds, act });
         self.steps_taken.len() - 1
     }
@@ -27,10 +32,16 @@ impl Walker<'_> {
             Some(name) if call.setting.via.is_empty() && self.functions.contains(name) => Function::Certainly,
             Some(_) => Function::Perhaps,
         };
-        let program = name.and_then(|name| self.program(name, scope));
         let environment = call.environment.clone();
         let words = call.arguments.clone();
-        self.record(Act::Call(Invocation { words, environment, program, function }), scope)
+        self.record(Act::Call(Invocation { words, environment, program: None, function }), scope)
+    }
+
+    /// What the name of the call that is being followed comes to.
+    pub(super) fn record_program(&mut self, program: &str) {
+        if let Some(Act::Call(call)) = self.parent.map(|parent| &mut self.steps_taken[parent].act) {
+            call.program = Some(program.to_owned());
+        }
     }
 
     pub(crate) fn record_assignment(&mut self, name: &str, value: Text, scope: &Scope) {

@@ -208,6 +208,7 @@ impl Walker<'_> {
             self.commands.push(Found { effects: call.redirected.effects.clone(), feed: name_feed, ..found });
             return Stream::Unknown(name.to_string());
         };
+        self.record_program(&program);
         if name.rough().contains('/') {
             if let Some(feed) = self.feed_from(name, scope) {
                 self.notice_file(&program, name, feed, call, scope);
