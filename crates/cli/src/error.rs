@@ -73,6 +73,7 @@ impl From<ProfileError> for CliError {
             }
             ProfileError::TooDeep { .. }
             | ProfileError::Unreadable { .. }
+            | ProfileError::Permission { .. }
             | ProfileError::Syntax { .. }
             | ProfileError::Value { .. } => {
                 "`bashtion config show --profile default` shows all that can be set"

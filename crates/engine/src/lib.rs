@@ -54,8 +54,8 @@ mod tasks;
 
 pub use admit::AdmitError;
 pub use bashtion_guard::{
-    CustomRule, Decision, Finding, Policy, PolicyError, Settings as GuardSettings, Span, TextRule, Verdict,
-    nearest_rule, rules,
+    CustomRule, DecidedBy, Decision, Finding, PartDecision, PermissionError, PermissionSettings, Permissions,
+    Policy, PolicyError, Settings as GuardSettings, Span, Suggestion, TextRule, Verdict, nearest_rule, rules,
 };
 pub use bashtion_sandbox::{
     ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Process, Report,

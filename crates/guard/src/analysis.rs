@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::paths::{Path, Place};
 use crate::syntax::ast::Span;
 use crate::text::Text;
+use crate::trace::Step;
 
 /// Everything that a command would do, as far as it can be told.
 #[derive(Debug, Clone, Serialize)]
@@ -22,6 +23,9 @@ pub struct Analysis {
     /// Dangers of the script as a whole.
     #[serde(skip)]
     pub(crate) shapes: Vec<Shape>,
+    /// Everything that would run, be set or be written, for permissions.
+    #[serde(skip)]
+    pub(crate) steps: Vec<Step>,
 }
 
 /// A simple command.

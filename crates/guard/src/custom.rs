@@ -1,5 +1,6 @@
 //! Rules of the user's own: patterns over commands, with examples that are checked when they are loaded.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Analysis, Effect, Found};
@@ -9,7 +10,7 @@ use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
 /// A pattern over commands. All parts that are given must fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CustomRule {
     /// What it is called in verdicts.

@@ -25,12 +25,14 @@ mod nearest;
 mod options;
 mod paths;
 mod patterns;
+mod permissions;
 mod policy;
 mod rules;
 mod scope;
 mod syntax;
 mod text;
 mod texts;
+mod trace;
 mod verdict;
 mod walk;
 mod world;
@@ -39,6 +41,9 @@ pub use analysis::{Analysis, Effect, Found, Opaque, Target};
 pub use custom::{CustomRule, ExampleError};
 pub use nearest::nearest;
 pub use paths::Place;
+pub use permissions::{
+    DecidedBy, PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
+};
 pub use policy::{Policy, PolicyError, Settings};
 pub use syntax::ast::Span;
 pub use text::Text;

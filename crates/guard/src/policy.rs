@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
 use crate::custom::{CustomRule, ExampleError};
+use crate::permissions::{PartDecision, PermissionError, PermissionLayer, Permissions, Suggestion};
 use crate::rules::{self, RULES};
 use crate::syntax::ast::Span;
 use crate::texts::TextRule;
-use crate::verdict::{Decision, Finding, Verdict};
+use crate::verdict::{Decision, Finding, PERMISSION, Verdict};
 use crate::world::World;
 
 /// How strictly commands are judged.
@@ -32,12 +34,14 @@ pub struct Policy {
     block_message: Option<String>,
     texts: Vec<TextRule>,
     questions: Option<Decision>,
+    #[serde(default)]
+    permissions: Permissions,
     /// Judge nothing.
     off: bool,
 }
 
 /// The part of a configuration that is about judging.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     /// What a rule calls for, instead of what it says itself.
@@ -159,6 +163,23 @@ impl Policy {
         Ok(self)
     }
 
+    /// With permissions, which say what may run at all. They count even where judging is off.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, PermissionSettings, Permissions, Policy, World, analyze};
+    /// let settings = PermissionSettings { deny: vec!["rm *".to_owned()], ..PermissionSettings::default() };
+    /// let policy = Policy::default().permissions(Permissions::new(&settings)?);
+    /// let world = World::new("/w", "/home/dev");
+    /// let verdict = policy.judge(&analyze("make && sudo rm x", &world), &world);
+    /// assert_eq!(verdict.findings[0].message, "the permissions deny this: `rm *`");
+    /// # Ok::<(), bashtion_guard::PermissionError>(())
+    /// ```
+    #[must_use]
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
     fn add(&mut self, settings: &Settings) -> Result<(), PolicyError> {
         for rule in &settings.rules {
             self.check_name(&rule.name)?;
@@ -206,9 +227,17 @@ impl Policy {
     /// Decides: the strictest finding wins.
     #[must_use]
     pub fn judge(&self, analysis: &Analysis, world: &World) -> Verdict {
-        if self.off {
-            return Verdict::new(vec![]);
+        let mut findings = if self.off { vec![] } else { self.findings(analysis, world) };
+        if !self.permissions.are_empty() {
+            let judged = self.permissions.judge(analysis, world);
+            findings.retain(|finding| !judged.answers(finding));
+            findings.extend(judged.findings());
         }
+        Verdict::new(findings)
+    }
+
+    /// What the rules say that the settings have not answered.
+    fn findings(&self, analysis: &Analysis, world: &World) -> Vec<Finding> {
         // What the user has written down speaks first, in the user's words.
         let mut findings: Vec<Finding> =
             self.texts.iter().filter_map(|rule| rule.finding(&analysis.command)).collect();
@@ -227,7 +256,7 @@ impl Policy {
         }
         findings.retain(|finding| finding.severity != Decision::Allow && !self.waives(finding, analysis));
         let blocked = self.block.iter().filter_map(|text| self.blocked(text, analysis));
-        Verdict::new(blocked.chain(findings).collect())
+        blocked.chain(findings).collect()
     }
 
     fn blocked(&self, text: &str, analysis: &Analysis) -> Option<Finding> {
@@ -240,6 +269,48 @@ impl Policy {
             span: Span { start, end: start + text.len() },
             help: "leave that text out; it is blocked by the configuration wherever it stands".to_owned(),
         })
+    }
+
+    /// Adds the permissions of a project, which may only take some away.
+    pub fn narrow_permissions(mut self, layer: &PermissionLayer) -> Result<Self, PermissionError> {
+        self.permissions = self.permissions.narrow(layer)?;
+        Ok(self)
+    }
+
+    /// Each part of a command, with what the permissions say about it and which entry said so.
+    ///
+    /// ```
+    /// use bashtion_guard::{DecidedBy, Decision, PermissionSettings, Permissions, Policy, World, analyze};
+    /// let settings = PermissionSettings { ask: vec!["git push *".to_owned()], ..PermissionSettings::default() };
+    /// let policy = Policy::default().permissions(Permissions::new(&settings)?);
+    /// let world = World::new("/w", "/home/dev");
+    /// let parts = policy.explain(&analyze("ls && git push", &world), &world);
+    /// assert_eq!((parts[0].shown.as_str(), &parts[0].by), ("ls", &DecidedBy::Default));
+    /// let entry = DecidedBy::Entry { list: Decision::Ask, entry: "git push *".to_owned() };
+    /// assert_eq!((parts[1].shown.as_str(), &parts[1].by), ("git push", &entry));
+    /// # Ok::<(), bashtion_guard::PermissionError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, analysis: &Analysis, world: &World) -> Vec<PartDecision> {
+        self.permissions.judge(analysis, world).explained()
+    }
+
+    /// What could be allowed for good, after somebody was asked. None if nobody was.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, PermissionSettings, Permissions, Policy, World, analyze};
+    /// let settings = PermissionSettings { default: Decision::Ask, ..PermissionSettings::default() };
+    /// let policy = Policy::default().permissions(Permissions::new(&settings)?);
+    /// let world = World::new("/w", "/home/dev");
+    /// let analysis = analyze("git fetch origin main", &world);
+    /// let suggestion = policy.suggest(&analysis, &policy.judge(&analysis, &world)).unwrap();
+    /// assert_eq!(suggestion.exact, "tool:bash:git fetch origin main");
+    /// assert_eq!(suggestion.pattern.as_deref(), Some("git fetch *"));
+    /// # Ok::<(), bashtion_guard::PermissionError>(())
+    /// ```
+    #[must_use]
+    pub fn suggest(&self, analysis: &Analysis, verdict: &Verdict) -> Option<Suggestion> {
+        Suggestion::of(&self.permissions, analysis, verdict)
     }
 
     /// Whether a question has been answered by the settings.
@@ -256,7 +327,8 @@ impl Policy {
     /// The smallest addition to `allow` that would let a command run that is asked about. None if there is none.
     #[must_use]
     pub fn permission(analysis: &Analysis, verdict: &Verdict) -> Option<Vec<String>> {
-        let asked = |finding: &Finding| finding.severity == Decision::Ask && finding.rule != "opaque";
+        let answerable = |rule: &str| rule != "opaque" && rule != PERMISSION;
+        let asked = |finding: &Finding| finding.severity == Decision::Ask && answerable(&finding.rule);
         if verdict.findings.is_empty() || !verdict.findings.iter().all(asked) {
             return None;
         }

@@ -117,6 +117,15 @@ impl Scope {
         Rc::make_mut(&mut self.functions).remove(name)
     }
 
+    /// The variables that have other values than there.
+    pub(crate) fn differing(&self, other: &Self) -> Vec<String> {
+        if Rc::ptr_eq(&self.variables, &other.variables) {
+            return vec![];
+        }
+        let names = self.variables.keys().chain(other.variables.keys());
+        names.filter(|name| self.get(name) != other.get(name)).cloned().collect()
+    }
+
     /// What the script has put into a file.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.files.get(path)

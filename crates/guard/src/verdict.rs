@@ -1,13 +1,14 @@
 //! Decisions and the reasons for them.
 
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::syntax::ast::Span;
 
 /// Whether a command may run. The later ones are stricter.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It may.
@@ -27,6 +28,9 @@ impl std::fmt::Display for Decision {
         })
     }
 }
+
+/// The name under which permissions speak.
+pub(crate) const PERMISSION: &str = "permission";
 
 /// What a rule has to say about a part of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +61,9 @@ impl Verdict {
     /// Made of findings.
     #[must_use]
     pub fn new(mut findings: Vec<Finding>) -> Self {
-        findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.span.cmp(&b.span)));
+        // Safety before permission: what is dangerous is said before what is merely not allowed.
+        let permission = |finding: &Finding| finding.rule == PERMISSION;
+        findings.sort_by_key(|finding| (Reverse(finding.severity), permission(finding), finding.span));
         findings = telling(findings);
         let decision = findings.first().map_or(Decision::Allow, |finding| finding.severity);
         Self { decision, findings }

@@ -114,7 +114,9 @@ fn check(command: &str, policy: &Policy, world: &World, args: &Args) -> Result<E
     if args.json {
         ui::print_json(&answer(command, world, &analysis, &verdict, permission.as_deref()))?;
     } else if args.explain {
-        let text = ui::explained(command, &analysis, &verdict, permission.as_deref(), ui::is_coloured());
+        let parts = policy.explain(&analysis, world);
+        let text =
+            ui::explained(command, &analysis, &verdict, permission.as_deref(), &parts, ui::is_coloured());
         ui::print(text.as_bytes())?;
     } else {
         ui::print(ui::shown(command, &verdict, ui::is_coloured()).as_bytes())?;

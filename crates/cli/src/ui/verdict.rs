@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use bashtion::{Decision, Finding, Verdict};
-use bashtion_guard::{Analysis, Effect, Found};
+use bashtion_guard::{Analysis, DecidedBy, Effect, Found, PartDecision};
 
 use super::sanitize;
 
@@ -83,6 +83,7 @@ pub(crate) fn explained(
     analysis: &Analysis,
     verdict: &Verdict,
     permission: Option<&[String]>,
+    parts: &[PartDecision],
     coloured: bool,
 ) -> String {
     let mut text = format!("{}\n", painted(&verdict.decision.to_string(), verdict.decision, coloured));
@@ -102,6 +103,7 @@ pub(crate) fn explained(
     for opaque in &analysis.opaque {
         text += &format!("  not understood: {}\n", sanitize::text(&opaque.reason));
     }
+    text += &permitted(parts, coloured);
     if !verdict.findings.is_empty() {
         text += &format!("\nwhy\n{}", indented(&shown(command, verdict, coloured)));
     }
@@ -128,6 +130,28 @@ pub(crate) fn explained(
             "  no permission can name what is not understood; write it with constants\n".to_owned()
         }
     };
+    text
+}
+
+/// Each part with the line of the permissions that decided. Nothing if there are no permissions.
+fn permitted(parts: &[PartDecision], coloured: bool) -> String {
+    let silent = |part: &PartDecision| {
+        part.decision == Decision::Allow && matches!(part.by, DecidedBy::Default | DecidedBy::Harmless)
+    };
+    if parts.iter().all(silent) {
+        return String::new();
+    }
+    let mut text = "\npermissions\n".to_owned();
+    for part in parts {
+        let word = painted(&part.decision.to_string(), part.decision, coloured);
+        let by = match &part.by {
+            DecidedBy::Entry { list, entry } => format!("{list} = {entry:?}"),
+            DecidedBy::PossibleDeny { entry } => format!("may be what is denied: {entry}"),
+            DecidedBy::Harmless => "needs no permission of its own".to_owned(),
+            DecidedBy::Default => "default".to_owned(),
+        };
+        text += &format!("  {}\n      {word}: {}\n", sanitize::text(&part.shown), sanitize::text(&by));
+    }
     text
 }
 

@@ -25,7 +25,6 @@ use crate::{Mode, Request};
 #[serde(deny_unknown_fields)]
 pub struct BashtionBash {
     /// The command, as it would be typed into bash.
-    #[schemars(length(min = 1))]
     pub command: String,
     /// What it is for, in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::{BUILT_IN, Layer, Profile};
-use crate::PolicyError;
+use crate::{PermissionError, PolicyError};
 
 /// Files on top of each other.
 ///
@@ -98,6 +98,14 @@ pub enum ProfileError {
         origin: String,
         /// What is wrong.
         source: PolicyError,
+    },
+    /// A permission that cannot be.
+    #[error("{origin} is not a valid configuration: {source}")]
+    Permission {
+        /// Which file.
+        origin: String,
+        /// What is wrong.
+        source: PermissionError,
     },
     /// A project's file tried to allow more.
     #[error("{origin} is not a valid configuration: a project may only make things stricter, but {what}")]

@@ -1,12 +1,14 @@
 //! What a project's file may do: make things stricter. The agent can write it, so anything else is an error that says so.
 
+use bashtion_guard::PermissionLayer;
+
 use super::layer::{
     AuditLayer, EnvLayer, Layer, LimitsLayer, OutputLayer, SandboxLayer, TasksLayer, ToolLayer, WordingLayer,
 };
 use super::{AuditMode, Profile, ProfileError};
 use crate::environment::{Base, Home};
 use crate::quantities::parse_duration;
-use crate::{GuardSettings, Leftovers, Namespaces, Network, PolicyError, Requirement};
+use crate::{GuardSettings, Leftovers, Namespaces, Network, PermissionError, PolicyError, Requirement};
 
 /// What it would widen, or what is wrong with it.
 enum Problem {
@@ -54,10 +56,19 @@ impl Profile {
             Some(required) => self.tool.require_description = required,
             None => {}
         }
+        self.narrow_permissions(&layer.permissions.narrowing()).map_err(|source| match source {
+            PermissionError::Widens { what } => told(Problem::Widens(what)),
+            source => ProfileError::Permission { origin: origin.to_owned(), source },
+        })?;
         self.narrow_policy(&layer.guard.settings()).map_err(|source| match source {
             PolicyError::Widens { what } => told(Problem::Widens(what)),
             source => ProfileError::Policy { origin: origin.to_owned(), source },
         })
+    }
+
+    fn narrow_permissions(&mut self, layer: &PermissionLayer) -> Result<(), PermissionError> {
+        self.policy = std::mem::take(&mut self.policy).narrow_permissions(layer)?;
+        Ok(())
     }
 
     fn narrow_policy(&mut self, guard: &GuardSettings) -> Result<(), PolicyError> {

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use bashtion_guard::{PermissionLayer, PermissionSettings, Permissions};
+
 use super::layer::{
-    AuditLayer, EnvLayer, GuardLayer, Layer, LeftoversWord, LimitsLayer, ModeWord, OutputLayer, Quantity,
-    ResourcesLayer, SandboxLayer, StreamsWord, Switch, TasksLayer,
+    AuditLayer, EnvLayer, GuardLayer, Layer, LeftoversWord, LimitsLayer, ModeWord, OutputLayer,
+    PermissionsLayer, Quantity, ResourcesLayer, SandboxLayer, StreamsWord, Switch, TasksLayer,
 };
 use super::{AuditSettings, Profile, ProfileError, ToolSettings, Wording};
 use crate::quantities::{parse_count, parse_duration, parse_seconds, parse_size};
@@ -25,13 +27,15 @@ impl Profile {
         guard.questions = guard.questions.filter(|answer| *answer != Decision::Ask);
         let policy = Policy::new(&guard)
             .map_err(|source| ProfileError::Policy { origin: origin.to_owned(), source })?;
+        let permissions = Permissions::new(&layer.permissions.settings())
+            .map_err(|source| ProfileError::Permission { origin: origin.to_owned(), source })?;
         Ok(Self {
             limits,
             leftovers: layer.limits.leftovers.map_or_else(Leftovers::default, LeftoversWord::value),
             wording: Wording::from_layer(layer.wording, &output.cut).map_err(wrong)?,
             output,
             env: layer.env.settings(),
-            policy,
+            policy: policy.permissions(permissions),
             sandbox: layer.sandbox.settings().map_err(wrong)?,
             tasks: layer.tasks.settings().map_err(wrong)?,
             audit: layer.audit.settings().map_err(wrong)?,
@@ -150,6 +154,26 @@ impl GuardLayer {
             rules: self.rules.unwrap_or_default(),
             texts: self.texts.unwrap_or_default(),
             questions: self.questions,
+        }
+    }
+}
+
+impl PermissionsLayer {
+    fn settings(self) -> PermissionSettings {
+        PermissionSettings {
+            default: self.default.unwrap_or(Decision::Allow),
+            allow: self.allow.unwrap_or_default(),
+            ask: self.ask.unwrap_or_default(),
+            deny: self.deny.unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn narrowing(self) -> PermissionLayer {
+        PermissionLayer {
+            default: self.default,
+            allow: self.allow.unwrap_or_default(),
+            ask: self.ask.unwrap_or_default(),
+            deny: self.deny.unwrap_or_default(),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::{Run, Splitting, Token, edits, split};
 use crate::scope::{Arguments, Scope, Value};
 use crate::syntax::ast::{Change, Parameter, Part, Word};
 use crate::text::{Piece, Text, Why};
+use crate::trace::Act;
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -16,7 +17,13 @@ impl Walker<'_> {
         if let Some(subscript) = &parameter.subscript {
             self.arithmetic(&subscript.parts, scope);
         }
+        self.note_expansion(&parameter.name, scope);
         let lists = self.elements(parameter, scope);
+        if matches!(parameter.change, Change::Indirect) {
+            for name in lists.iter().flatten().filter_map(Text::value) {
+                self.note_expansion(name, scope);
+            }
+        }
         let changed: Vec<Vec<Text>> = match &parameter.change {
             Change::None => lists,
             Change::Length => vec![vec![Text::unknown(Why::Number)]],
@@ -60,12 +67,16 @@ impl Walker<'_> {
             }
             Change::Transform('P') => {
                 // The value is expanded a second time, as a prompt is.
+                self.record(Act::Unclear("a value is expanded once more"), scope);
                 for text in lists.iter().flatten() {
                     self.second_evaluation(text, scope);
                 }
                 lists
             }
-            Change::Transform(_) => lists,
+            Change::Transform(_) => {
+                self.record(Act::Unclear("a value is transformed"), scope);
+                lists
+            }
         };
         let every = parameter.name == "@"
             || parameter.subscript.as_ref().is_some_and(|word| word.bare_or_quoted("@"));
@@ -183,12 +194,29 @@ impl Walker<'_> {
     pub(crate) fn arithmetic(&mut self, parts: &[Part], scope: &mut Scope) {
         let runs = self.runs(parts, scope, Splitting::No);
         let text: String = runs.iter().flatten().map(rough).collect();
+        for token in runs.iter().flatten() {
+            if let Token::Piece(piece) = token {
+                let mut value = Text::default();
+                value.push(piece.clone());
+                self.record_evaluation(&value, scope);
+            }
+        }
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
         if text.contains("$(") || text.contains('`') {
             self.second_evaluation(&Text::known(text.clone()), scope);
         }
         for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            if assigns && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                self.record_assignment(name, Text::unknown(Why::Number), scope);
+            }
             let values = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
+            if !values.is_empty() {
+                self.note_expansion(name, scope);
+            }
             for value in values {
+                if let Value::Scalar(value) = &value {
+                    self.record_evaluation(value, scope);
+                }
                 if let Value::Scalar(value) = value
                     && value.rough().contains(['$', '`'])
                 {

@@ -95,13 +95,19 @@ pub(crate) enum Kind {
     Arithmetic(Word),
     /// `[[ … ]]`: its words, operators included.
     Test(Vec<Word>),
-    Coprocess(Box<Command>),
+    /// `coproc NAME`: the name is that of a variable.
+    Coprocess {
+        name: Option<String>,
+        body: Box<Command>,
+    },
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Arm {
     pub(crate) patterns: Vec<Word>,
     pub(crate) body: List,
+    /// It ends in `;&` or `;;&`: the next one may follow it.
+    pub(crate) goes_on: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -128,6 +134,8 @@ pub(crate) enum Assigned {
 #[derive(Debug, Clone)]
 pub(crate) struct Redirect {
     pub(crate) fd: Option<u32>,
+    /// `{name}>`: the variable that gets the number of the descriptor.
+    pub(crate) variable: Option<String>,
     pub(crate) operator: Operator,
     /// The file, the descriptor, or the text of a here-document or here-string.
     pub(crate) target: Word,

@@ -306,11 +306,12 @@ impl Cursor<'_> {
                 return self.fail("`)` is missing after a pattern");
             }
             let body = self.list()?;
-            let ended = self.take(";;&") || self.take(";;") || self.take(";&");
+            let goes_on = self.take(";;&") || self.take(";&");
+            let ended = goes_on || self.take(";;");
             if !ended && !self.at_reserved("esac") {
                 return self.fail("`;;` is missing");
             }
-            arms.push(Arm { patterns, body });
+            arms.push(Arm { patterns, body, goes_on });
         }
     }
 
@@ -364,7 +365,7 @@ impl Cursor<'_> {
         };
         self.skip_newlines()?;
         let body = self.command()?;
-        if matches!(body.kind, Kind::Simple(_) | Kind::Function { .. } | Kind::Coprocess(_)) {
+        if matches!(body.kind, Kind::Simple(_) | Kind::Function { .. } | Kind::Coprocess { .. }) {
             return self.fail("the body of a function is not a group");
         }
         Ok(Kind::Function { name, body: Box::new(body) })
@@ -385,10 +386,11 @@ impl Cursor<'_> {
                 .iter()
                 .any(|word| if *word == "(" { self.looking_at("(") } else { self.at_reserved(word) })
             {
-                return Ok(Kind::Coprocess(Box::new(self.command()?)));
+                let name = word.bare().map(str::to_owned);
+                return Ok(Kind::Coprocess { name, body: Box::new(self.command()?) });
             }
         }
         self.at = start;
-        Ok(Kind::Coprocess(Box::new(self.command()?)))
+        Ok(Kind::Coprocess { name: None, body: Box::new(self.command()?) })
     }
 }

@@ -16,7 +16,7 @@ impl Cursor<'_> {
         self.pending.push(Pending { body: body.clone(), delimiter, quoted, strip_tabs, start });
         let span = self.span_from(start);
         let target = Word { parts: vec![Part::Document(body)], span };
-        Ok(Redirect { fd, operator: Operator::HereDocument, target })
+        Ok(Redirect { fd, variable: None, operator: Operator::HereDocument, target })
     }
 
     /// The delimiter after removal of quotes, and whether there were any: then nothing in the body is expanded.

@@ -130,13 +130,16 @@ impl Cursor<'_> {
         }
         self.count()?;
         let fd = self.text[start..start + digits].parse().ok();
+        let variable = (named > 2).then(|| self.text[start + 1..start + named - 1].to_owned());
         self.at += ahead;
         if self.take("<<<") {
-            return self.target(fd, Operator::HereString).map(Some);
+            let redirect = self.target(fd, Operator::HereString)?;
+            return Ok(Some(Redirect { variable, ..redirect }));
         }
         if self.take("<<") {
             let strip = self.take("-");
-            return self.heredoc(fd, start, strip).map(Some);
+            let redirect = self.heredoc(fd, start, strip)?;
+            return Ok(Some(Redirect { variable, ..redirect }));
         }
         let operators = [
             ("&>>", Operator::AppendBoth),
@@ -165,12 +168,13 @@ impl Cursor<'_> {
             operator = Operator::WriteBoth;
         }
         redirect.operator = operator;
+        redirect.variable = variable;
         Ok(Some(redirect))
     }
 
     fn target(&mut self, fd: Option<u32>, operator: Operator) -> Parsed<Redirect> {
         let target = self.expect_word("a redirection")?;
-        Ok(Redirect { fd, operator, target })
+        Ok(Redirect { fd, variable: None, operator, target })
     }
 
     /// The length of `{name}` if a redirection follows.

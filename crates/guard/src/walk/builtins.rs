@@ -4,6 +4,7 @@ use crate::analysis::Stream;
 use crate::paths::locate;
 use crate::scope::{Arguments, Scope, Value};
 use crate::text::{Text, Why};
+use crate::trace::Act;
 
 use super::Walker;
 use super::simple::Call;
@@ -86,6 +87,7 @@ impl Walker<'_> {
             "printf" if arguments.first().and_then(Text::value) == Some("-v") => {
                 if let Some(target) = arguments.get(1) {
                     self.second_evaluation(target, scope);
+                    self.doubtful.insert(target.rough());
                     if let (Some(name), Some(text)) = (target.value(), super::output::printf(&arguments[2..]))
                     {
                         scope.set(name, vec![Value::Scalar(text)]);
@@ -218,6 +220,13 @@ impl Walker<'_> {
     fn read(&mut self, command: &str, arguments: &[Text], call: &Call, scope: &mut Scope) {
         const WITH_VALUE: &str = "adinNptuOscCu";
         let mut names = vec![];
+        // How much is read, and into which parts it falls, is followed for plain lines only.
+        let plain = |argument: &Text| {
+            matches!(argument.value(), Some("-r" | "-t")) || !argument.prefix().starts_with('-')
+        };
+        if !arguments.iter().all(plain) {
+            self.doubtful.extend(arguments.iter().map(Text::rough));
+        }
         let mut skip = false;
         let mut array = None;
         for argument in arguments {
@@ -303,6 +312,10 @@ impl Walker<'_> {
                 let value = argument.strip_prefix(&format!("{name}=")).unwrap_or_else(|| Text::known(value));
                 scope.set(name, vec![Value::Scalar(value)]);
             }
+        }
+        // It fails elsewhere, and leaves the variable as it is.
+        if self.inside_functions == 0 && call.arguments.first().and_then(Text::value) == Some("local") {
+            self.record(Act::Unclear("`local` stands outside of a function"), scope);
         }
         let mut found = self.new_found("export", arguments.to_vec(), scope, &call.setting);
         found.environment.clone_from(&call.environment);

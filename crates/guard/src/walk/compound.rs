@@ -2,8 +2,9 @@
 
 use crate::analysis::{Setting, Shape, Stream};
 use crate::scope::{Arguments, MOST_ALTERNATIVES, Scope, Value, union};
-use crate::syntax::ast::{Command, Item, Kind, List, Pipeline, Then, Word};
+use crate::syntax::ast::{Arm, Command, Item, Kind, List, Pipeline, Then, Word};
 use crate::text::{Text, Why};
+use crate::trace::Act;
 use std::rc::Rc;
 
 use super::visit::{visit, visit_in_command, visit_lists};
@@ -19,6 +20,7 @@ impl Walker<'_> {
             let stream = self.item(item, scope, setting);
             printed = output::followed_by(printed, stream);
             let mut link = item.then;
+            let mut skips: Vec<Scope> = vec![];
             // The rest of `a && b || c`.
             while matches!(link, Then::And | Then::Or) {
                 let before = &list.items[index];
@@ -29,11 +31,19 @@ impl Walker<'_> {
                 printed = output::followed_by(printed, stream);
                 match link {
                     Then::And if is_test(before) => scope.merge(skipped),
-                    Then::Or if ends_here(&next.pipeline) => *scope = skipped,
+                    Then::Or if ends_here(&next.pipeline) => {
+                        self.doubt(scope, &skipped);
+                        *scope = skipped;
+                    }
                     Then::Or => scope.merge(skipped),
-                    Then::And | Then::Next | Then::Background => {}
+                    Then::And => skips.push(skipped),
+                    Then::Next | Then::Background => {}
                 }
                 link = next.then;
+            }
+            // What follows runs too where the first part of `a && b` failed.
+            for skipped in skips {
+                self.doubt(scope, &skipped);
             }
             index += 1;
             // Without `&&` what follows runs too where a directory could not be entered.
@@ -98,14 +108,16 @@ impl Walker<'_> {
             Kind::Simple(_) => Stream::Nothing,
             Kind::Group(list) => self.list(list, scope, setting),
             Kind::Subshell(list) => self.list(list, &mut scope.clone(), setting),
-            Kind::Coprocess(command) => self.command(command, &mut scope.clone(), setting),
+            Kind::Coprocess { name, body: command } => {
+                if let Some(name) = name {
+                    self.record_assignment(name, Text::unknown(Why::Number), scope);
+                }
+                self.command(command, &mut scope.clone(), setting)
+            }
             Kind::If { branches, otherwise } => {
                 self.conditional(branches, otherwise.as_ref(), scope, setting)
             }
-            Kind::Loop { condition, body } => {
-                let stream = self.list(condition, scope, setting);
-                output::followed_by(stream, self.repeated(body, scope, setting))
-            }
+            Kind::Loop { condition, body } => self.while_loop(condition, body, scope, setting),
             Kind::For { name, words, body } => {
                 let values = match words {
                     Some(words) => words.iter().flat_map(|word| self.fields(word, scope)).collect(),
@@ -114,6 +126,7 @@ impl Walker<'_> {
                         Arguments::Unknown => vec![Text::unknown(Why::Argument("@".to_owned()))],
                     },
                 };
+                self.record_assignment(name, Text::unknown(Why::Many), scope);
                 scope.set(
                     name,
                     values.into_iter().map(Value::Scalar).fold(vec![], |all, one| union(all, vec![one])),
@@ -126,19 +139,7 @@ impl Walker<'_> {
             }
             Kind::Case { subject, arms } => {
                 self.look_into(subject, scope);
-                let before = scope.clone();
-                let mut printed = Stream::Nothing;
-                for arm in arms {
-                    for pattern in &arm.patterns {
-                        self.look_into(pattern, scope);
-                    }
-                    let mut inner = before.clone();
-                    printed = output::followed_by(printed, self.list(&arm.body, &mut inner, setting));
-                    if !ends(&arm.body) {
-                        scope.merge(inner);
-                    }
-                }
-                printed
+                self.case(arms, scope, setting)
             }
             Kind::Function { name, body } => {
                 let partners = scope
@@ -153,8 +154,16 @@ impl Walker<'_> {
                 let mut inner = scope.clone();
                 inner.arguments = Arguments::Unknown;
                 inner.undefine(name);
+                self.inside_functions += 1;
                 self.opaque_allowed(|walker| walker.command(body, &mut inner, setting));
+                self.inside_functions -= 1;
+                if name == "command_not_found_handle" {
+                    self.record(Act::Unclear("a function runs in place of programs that are missing"), scope);
+                }
                 scope.define(name, Rc::new((**body).clone()));
+                if self.certain.contains(&self.span) {
+                    self.functions.insert(name.clone());
+                }
                 Stream::Nothing
             }
             Kind::Arithmetic(word) => {
@@ -187,6 +196,43 @@ impl Walker<'_> {
         }
     }
 
+    fn while_loop(&mut self, condition: &List, body: &List, scope: &mut Scope, setting: &Setting) -> Stream {
+        let outer = std::mem::take(&mut self.expanded);
+        let stream = self.list(condition, scope, setting);
+        let before = scope.clone();
+        let used = std::mem::take(&mut self.expanded);
+        let stream = output::followed_by(stream, self.repeated(body, scope, setting));
+        let used_in_body = std::mem::replace(&mut self.expanded, used);
+        // The condition is met again after the body.
+        self.record_change(&before, scope);
+        self.expanded.extend(used_in_body);
+        self.expanded.extend(outer);
+        stream
+    }
+
+    fn case(&mut self, arms: &[Arm], scope: &mut Scope, setting: &Setting) -> Stream {
+        let before = scope.clone();
+        let mut printed = Stream::Nothing;
+        let mut goes_on: Option<Scope> = None;
+        for arm in arms {
+            for pattern in &arm.patterns {
+                self.look_into(pattern, scope);
+            }
+            let mut inner = before.clone();
+            if let Some(last) = goes_on.take() {
+                inner.merge(last);
+            }
+            printed = output::followed_by(printed, self.list(&arm.body, &mut inner, setting));
+            goes_on = arm.goes_on.then(|| inner.clone());
+            if ends(&arm.body) {
+                self.doubt(&inner, &before);
+            } else {
+                scope.merge(inner);
+            }
+        }
+        printed
+    }
+
     fn conditional(
         &mut self,
         branches: &[(List, List)],
@@ -200,14 +246,18 @@ impl Walker<'_> {
             printed = output::followed_by(printed, self.list(condition, scope, setting));
             let mut inner = scope.clone();
             printed = output::followed_by(printed, self.list(body, &mut inner, setting));
-            if !ends(body) {
+            if ends(body) {
+                self.doubt(&inner, scope);
+            } else {
                 ways.push(inner);
             }
         }
         if let Some(body) = otherwise {
             let mut inner = scope.clone();
             printed = output::followed_by(printed, self.list(body, &mut inner, setting));
-            if !ends(body) {
+            if ends(body) {
+                self.doubt(&inner, scope);
+            } else {
                 ways.push(inner);
             }
             if !ways.is_empty() {
@@ -227,9 +277,13 @@ impl Walker<'_> {
         let changed = assigns(body);
         scope.merge(inner);
         if changed {
+            let outer = std::mem::take(&mut self.expanded);
             let mut again = scope.clone();
+            let before = scope.clone();
             self.list(body, &mut again, setting);
             scope.merge(again);
+            self.record_change(&before, scope);
+            self.expanded.extend(outer);
         }
         stream
     }

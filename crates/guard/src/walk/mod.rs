@@ -13,6 +13,7 @@ mod languages;
 mod launchers;
 mod makefile;
 mod output;
+mod record;
 mod redirects;
 mod shells;
 mod simple;
@@ -24,11 +25,15 @@ mod wrappers;
 pub(crate) use redirects::is_secret;
 pub(crate) use shells::SHELLS;
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
 use crate::scope::{File, Scope, Value};
 use crate::syntax::ast::{Direction, Item, List, Span, Then};
 use crate::syntax::{self, Origin, Second};
 use crate::text::{Piece, Text, Why};
+use crate::trace::Step;
 use crate::world::World;
 
 /// Commands, words and values looked at before it is too much.
@@ -51,6 +56,20 @@ pub(crate) struct Walker<'a> {
     streams: usize,
     /// What runs when the script ends.
     traps: Vec<(Text, Setting, Span)>,
+    /// Everything that would run, be set or be written.
+    steps_taken: Vec<Step>,
+    cwds_of_steps: Arc<Vec<Text>>,
+    /// The step that is being followed.
+    parent: Option<usize>,
+    /// Where functions are defined under no condition, and those that have been.
+    certain: BTreeSet<Span>,
+    functions: BTreeSet<String>,
+    /// How many functions are being followed.
+    inside_functions: usize,
+    /// Variables whose value is a guess: what sets them may not have run.
+    doubtful: BTreeSet<String>,
+    /// Variables whose value has been used.
+    expanded: BTreeSet<String>,
 }
 
 /// The stages of the last pipeline, if it is one and nothing hides its exit code.
@@ -77,11 +96,21 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         setting: Setting::default(),
         streams: 0,
         traps: vec![],
+        steps_taken: vec![],
+        cwds_of_steps: Arc::default(),
+        parent: None,
+        certain: BTreeSet::new(),
+        functions: BTreeSet::new(),
+        inside_functions: 0,
+        // It changes with every command.
+        doubtful: BTreeSet::from(["_".to_owned()]),
+        expanded: BTreeSet::new(),
     };
     let mut last_pipeline = vec![];
     match syntax::parse(command, Origin::Command) {
         Ok(list) => {
             last_pipeline = stages_at_the_end(&list);
+            walker.certain = record::certain_definitions(&list);
             let mut starts = vec![];
             visit::starts(&list, &mut starts);
             starts.sort_unstable();
@@ -113,6 +142,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         commands: walker.commands,
         opaque: walker.opaque,
         shapes: walker.shapes,
+        steps: walker.steps_taken,
     }
 }
 
@@ -186,6 +216,7 @@ impl Walker<'_> {
 
     /// A string that bash expands once more, as it does with prompts and subscripts.
     pub(crate) fn second_evaluation(&mut self, text: &Text, scope: &mut Scope) {
+        self.record_evaluation(text, scope);
         let rough = text.rough();
         if !rough.contains("$(") && !rough.contains('`') && !rough.contains("${") {
             return;
@@ -202,6 +233,7 @@ impl Walker<'_> {
             return Text::unknown(Why::Many);
         }
         let setting = self.setting.clone();
+        let steps = self.steps_taken.len();
         let stream = match visit::file_read(list) {
             Some(file) => {
                 let name = self.values(file, &mut scope.clone()).pop().unwrap_or_default();
@@ -209,7 +241,9 @@ impl Walker<'_> {
             }
             None => self.list(list, &mut scope.clone(), &setting),
         };
-        output::as_text(stream)
+        let text = output::as_text(stream);
+        self.record_prediction(&text, steps, scope);
+        text
     }
 
     /// The name of the file that `<( … )` makes, whose content is remembered.

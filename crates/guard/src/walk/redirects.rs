@@ -7,7 +7,7 @@ use crate::effects;
 use crate::paths::{Place, locate};
 use crate::scope::{File, Scope};
 use crate::syntax::ast::{Operator, Redirect};
-use crate::text::Text;
+use crate::text::{Text, Why};
 
 use super::{Walker, as_file};
 
@@ -50,6 +50,12 @@ impl Walker<'_> {
         let mut result = Redirected { input: setting.input.clone(), ..Redirected::default() };
         for redirect in redirects {
             let mut values = self.values(&redirect.target, scope);
+            for value in &values {
+                self.record_redirect(redirect.operator, value, scope);
+            }
+            if let Some(name) = &redirect.variable {
+                self.record_assignment(name, Text::unknown(Why::Number), scope);
+            }
             match redirect.operator {
                 Operator::HereDocument | Operator::HereString => {
                     let mut text = values.pop().unwrap_or_default();

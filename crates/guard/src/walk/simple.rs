@@ -7,6 +7,7 @@ use crate::patterns::matches;
 use crate::scope::{Arguments, File, Scope, Value, union};
 use crate::syntax::ast::{Assigned, Assignment, Redirect, Simple, Word};
 use crate::text::{Piece, Text, Why};
+use crate::trace::Act;
 
 use super::redirects::Redirected;
 use super::{DEEPEST, Walker, output};
@@ -35,6 +36,8 @@ impl Walker<'_> {
         let Some(name) = simple.words.first() else {
             for assignment in &simple.assignments {
                 let environment = self.assign(assignment, scope);
+                let value = environment.first().map_or(Text::unknown(Why::Many), |(_, value)| value.clone());
+                self.record_assignment(&assignment.name, value, scope);
                 self.notice_environment(environment, scope, setting);
             }
             self.redirection_alone(&redirected, scope, setting);
@@ -46,7 +49,12 @@ impl Walker<'_> {
             names.map(|name| (name, scope.get(name).map(<[Value]>::to_vec))).collect();
         let mut environment = vec![];
         for assignment in &simple.assignments {
-            environment.extend(self.assign(assignment, scope));
+            let set = self.assign(assignment, scope);
+            // An array is no variable of the environment, but `PATH=(x)` changes one.
+            if set.len() != 1 || assignment.subscript.is_some() {
+                self.record_assignment(&assignment.name, Text::unknown(Why::Many), scope);
+            }
+            environment.extend(set);
         }
         let setting = Setting { input: redirected.input.clone(), ..setting.clone() };
         self.setting = setting.clone();
@@ -54,6 +62,9 @@ impl Walker<'_> {
         // `${PYTHON:-python3}`: what the environment says instead is the caller's own choice.
         let known = |name: &Vec<Text>| name.first().is_some_and(|name| name.why().is_none());
         if names.iter().any(known) {
+            if !names.iter().all(known) {
+                self.record(Act::Unclear("the command's name may be another one"), scope);
+            }
             names.retain(|name| {
                 known(name) || !matches!(name.first().and_then(Text::why), Some(Why::Variable(_)))
             });
@@ -93,6 +104,7 @@ impl Walker<'_> {
             .map(Vec::len)
             .try_fold(1_usize, |all, one| Some(all.checked_mul(one)?).filter(|all| *all <= MOST));
         if count.is_none() {
+            self.record(Act::Unclear("its arguments have too many possible values"), scope);
             let all = words.into_iter().flat_map(|word| word.into_iter().fold(vec![], union)).collect();
             return vec![all];
         }
@@ -115,6 +127,8 @@ impl Walker<'_> {
     fn assign(&mut self, assignment: &Assignment, scope: &mut Scope) -> Vec<(String, Text)> {
         if let Some(subscript) = &assignment.subscript {
             self.arithmetic(&subscript.parts, scope);
+            // Which element it is is not followed.
+            self.doubtful.insert(assignment.name.clone());
         }
         let name = assignment.name.as_str();
         if let ("BASH_CMDS", Some(subscript), Assigned::Word(word)) =
@@ -158,6 +172,14 @@ impl Walker<'_> {
             self.redirection_alone(&call.redirected, scope, &call.setting);
             return Stream::Nothing;
         };
+        let step = self.record_call(call, scope);
+        let outer = self.parent.replace(step);
+        let stream = self.start_program(name, arguments, call, scope);
+        self.parent = outer;
+        stream
+    }
+
+    fn start_program(&mut self, name: &Text, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
         if !call.environment.is_empty() {
             self.run_environment(&call.environment, scope, &call.setting);
         }
@@ -186,6 +208,7 @@ impl Walker<'_> {
             self.commands.push(Found { effects: call.redirected.effects.clone(), feed: name_feed, ..found });
             return Stream::Unknown(name.to_string());
         };
+        self.record_program(&program);
         if name.rough().contains('/') {
             if let Some(feed) = self.feed_from(name, scope) {
                 self.notice_file(&program, name, feed, call, scope);
@@ -213,6 +236,7 @@ impl Walker<'_> {
             return Stream::Nothing;
         }
         self.depth += 1;
+        self.inside_functions += 1;
         self.redirection_alone(&call.redirected, scope, &call.setting);
         let outer = std::mem::replace(&mut scope.arguments, Arguments::Known(arguments));
         let locals = std::mem::take(&mut scope.locals);
@@ -225,6 +249,7 @@ impl Walker<'_> {
         };
         let stream = self.list(&list, scope, &call.setting);
         self.depth -= 1;
+        self.inside_functions -= 1;
         for (name, values) in std::mem::replace(&mut scope.locals, locals).into_iter().rev() {
             match values {
                 Some(values) => scope.set(&name, values),

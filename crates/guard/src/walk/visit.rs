@@ -26,7 +26,7 @@ pub(super) fn visit(list: &List, seen: &mut dyn FnMut(&Command)) {
     visit_lists(list, &mut |list| {
         for command in list.items.iter().flat_map(|item| &item.pipeline.stages) {
             seen(command);
-            if let Kind::Function { body, .. } | Kind::Coprocess(body) = &command.kind {
+            if let Kind::Function { body, .. } | Kind::Coprocess { body, .. } = &command.kind {
                 seen(body);
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn visit_in_command(command: &Command, seen: &mut dyn FnMut(&List)) {
                 visit_lists(&arm.body, seen);
             }
         }
-        Kind::Function { body, .. } | Kind::Coprocess(body) => visit_in_command(body, seen),
+        Kind::Function { body, .. } | Kind::Coprocess { body, .. } => visit_in_command(body, seen),
         Kind::Arithmetic(word) => visit_in_parts(&word.parts, seen),
         Kind::Test(words) => words.iter().for_each(|word| visit_in_parts(&word.parts, seen)),
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use bashtion_guard::{Analysis, World, analyze};
+use bashtion_guard::{Analysis, Decision, PermissionSettings, Permissions, Policy, World, analyze};
 
 use crate::scripts::{Dice, script};
 
@@ -58,6 +58,9 @@ fn compare(seed: u64, directory: &Path, tally: &mut Tally) {
         tally.opaque.push(format!("{:?}\n{text}", analysis.opaque));
         return;
     }
+    if let Some(text) = allowed_unnamed(&text, &ran, &analysis) {
+        tally.wrong.push(text);
+    }
     let missed: Vec<_> = ran.iter().filter(|command| !was_seen(command, &analysis)).collect();
     let invented: Vec<_> =
         analysis.commands.iter().map(|found| &found.program).filter(|name| is_text(name)).collect();
@@ -67,6 +70,23 @@ fn compare(seed: u64, directory: &Path, tally: &mut Tally) {
             "script:\n{text}\nunseen by us: {missed:?}\ninvented by us: {invented:?}\nwe saw: {seen:?}"
         ));
     }
+}
+
+/// An allow list that names every command but one that bash ran must not allow the script.
+fn allowed_unnamed(text: &str, ran: &BTreeSet<Vec<String>>, analysis: &Analysis) -> Option<String> {
+    let world = World::new("/workspace", "/home/dev");
+    let named: BTreeSet<&str> = analysis.commands.iter().map(|found| found.program.as_str()).collect();
+    let ran: BTreeSet<&str> = ran.iter().map(|command| command[0].as_str()).collect();
+    // One is as good as another, and judging takes its time.
+    ran.into_iter().next_back().and_then(|left_out| {
+        let others = named.iter().filter(|name| name.starts_with('c') && **name != left_out);
+        let allow = others.map(|name| format!("{name} *")).chain(["> *".to_owned()]).collect();
+        let settings = PermissionSettings { default: Decision::Ask, allow, ..PermissionSettings::default() };
+        let permissions = Permissions::new(&settings).expect("the names are plain");
+        let verdict = Policy::default().permissions(permissions).judge(analysis, &world);
+        (verdict.decision == Decision::Allow)
+            .then(|| format!("{left_out} was allowed without an entry:\n{text}"))
+    })
 }
 
 fn is_text(name: &str) -> bool {

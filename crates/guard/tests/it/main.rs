@@ -2,6 +2,7 @@
 
 mod corpus;
 mod differential;
+mod permissions;
 mod policy;
 mod properties;
 mod rules;
