@@ -30,6 +30,7 @@ use folder::{Ending, Folder, Record};
 pub use id::{InvalidTaskId, TaskId};
 pub(crate) use log::Log;
 pub use processes::Live;
+pub(crate) use processes::VARIABLE as TASK_VARIABLE;
 use processes::{Snapshot, boot};
 pub use reading::Chunk;
 pub(crate) use start::start;
