@@ -1,6 +1,7 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
 mod audit;
+mod remember;
 mod sandbox;
 mod tasks;
 
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use crate::error::CliError;
 use crate::state_dir::state_dir;
 use audit::Audit;
+pub(crate) use remember::remember;
 use sandbox::Sandbox;
 use tasks::Tasks;
 

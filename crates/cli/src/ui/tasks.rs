@@ -176,7 +176,7 @@ fn milliseconds(duration: Duration) -> u64 {
 }
 
 /// `850ms`, `12s`, `3m20s`, `2h5m`, `4d`
-fn short(duration: Duration) -> String {
+pub(super) fn short(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
         0 => format!("{}ms", duration.as_millis()),
@@ -187,7 +187,7 @@ fn short(duration: Duration) -> String {
     }
 }
 
-fn first_line(text: &str) -> String {
+pub(super) fn first_line(text: &str) -> String {
     const LONGEST: usize = 100;
     let line = sanitize::text(text.lines().next().unwrap_or_default()).replace(['\t', '\r'], " ");
     if line.chars().count() <= LONGEST {

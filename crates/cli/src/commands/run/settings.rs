@@ -14,7 +14,7 @@ use bashtion::{
 use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::{Args, Place, confining};
+use super::{Approve, Args, Place, approving, confining};
 use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
@@ -31,6 +31,7 @@ pub(super) struct Settings {
     sandbox: SandboxSettings,
     tasks: TaskLimits,
     audit: Option<bashtion_audit::Settings>,
+    approve: Approve,
     /// How long a command is waited for that then goes on in the background.
     pub(super) soft_wait: Duration,
     pub(super) max_output: usize,
@@ -50,6 +51,7 @@ impl Settings {
             .policy(self.policy.clone())
             .sandbox(self.sandbox.clone())
             .task_limits(self.tasks.clone());
+        engine = approving::asking(engine, self.approve);
         if let Some(dir) = &self.state_dir {
             engine = engine.state_dir(dir);
         }
@@ -164,6 +166,7 @@ impl Settings {
             sandbox,
             tasks,
             audit,
+            approve: args.approve,
             soft_wait,
             max_output,
         })
