@@ -132,8 +132,8 @@ impl Engine {
     /// Starts a command that outlives this process, and returns when it runs. Its outcome says [`Status::Running`] and
     /// names the task; [`Tasks`] knows the rest.
     ///
-    /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. Events and cancellation of the context
-    /// end with this call. Needs a tokio runtime.
+    /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. If somebody has to agree, the approver is asked
+    /// here, before that. Events and cancellation of the context end with this call. Needs a tokio runtime.
     pub async fn start(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
         // What is wrong with the request is told here, in full.
         Job::admit(request.clone(), context, &self.settings.limits)?;

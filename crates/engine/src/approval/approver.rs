@@ -16,6 +16,25 @@ use crate::{ToolContext, Verdict};
 ///
 /// Whoever cancels the call, or drops its future, drops the future of the question too, and nothing is run.
 /// [`approve_with`] makes one of a closure.
+///
+/// ```
+/// use bashtion::{Answer, Answering, Approver, Engine, Question};
+/// use std::sync::Arc;
+///
+/// #[derive(Debug)]
+/// struct Nobody;
+///
+/// impl Approver for Nobody {
+///     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+///         Box::pin(async move {
+///             let reason = format!("nobody is here to look at {}", question.display);
+///             Answer::Denied { by: "the night watch".to_owned(), reason }
+///         })
+///     }
+/// }
+///
+/// let engine = Engine::builder().approver(Arc::new(Nobody)).build();
+/// ```
 pub trait Approver: fmt::Debug + Send + Sync {
     /// Asks, and waits for the answer.
     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a>;

@@ -149,6 +149,11 @@ impl Approvals {
     /// The only one whose name begins so, with or without `ask-`; if that is not one, the only one of them that waits.
     pub fn find(&self, given: &str) -> Result<ApprovalId, ApprovalError> {
         let wanted = given.strip_prefix("ask-").unwrap_or(given);
+        let unknown = || ApprovalError::Unknown { given: given.to_owned() };
+        // An empty variable must not mean whatever waits.
+        if wanted.is_empty() {
+            return Err(unknown());
+        }
         let begins =
             |id: &ApprovalId| id.as_str().strip_prefix("ask-").is_some_and(|id| id.starts_with(wanted));
         let found: Vec<ApprovalId> = self.names()?.into_iter().filter(begins).collect();
@@ -158,7 +163,7 @@ impl Approvals {
         let waiting: Vec<&ApprovalId> = found.iter().filter(waits).collect();
         match (found.as_slice(), waiting.as_slice()) {
             ([one], _) | (_, &[one]) => Ok(one.clone()),
-            ([], _) => Err(ApprovalError::Unknown { given: given.to_owned() }),
+            ([], _) => Err(unknown()),
             (_, _) => Err(ApprovalError::Ambiguous { given: given.to_owned(), found }),
         }
     }

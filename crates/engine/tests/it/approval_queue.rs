@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bashtion::{
-    Answer, ApprovalError, ApprovalId, ApprovalLimits, ApprovalState, Approvals, Builder, Engine,
-    GuardSettings, Limits, Outcome, Policy, Request, SandboxMode, SandboxSettings, Status, ToolContext,
-    approve_with,
+    Answer, ApprovalError, ApprovalId, ApprovalLimits, ApprovalState, Approvals, Builder, Engine, Event,
+    GuardSettings, Ledger, LedgerError, Limits, Outcome, Policy, Request, SandboxMode, SandboxSettings,
+    Status, ToolContext, approve_with,
 };
 use tempfile::TempDir;
 
@@ -219,13 +219,64 @@ async fn errors_say_what_is_wrong() {
     assert_eq!(error, format!("the question {id} was answered already: denied by tester, \"no\""));
     assert_eq!(queue.approvals.find(&id.as_str()[..6]).unwrap(), id);
     assert_eq!(queue.approvals.find(&id.as_str()[4..]).unwrap(), id);
-    let other = queue.run(format!("{ASKED} #")).await.approval_id.unwrap();
-    assert_eq!(queue.approvals.find("ask-").unwrap(), other, "the only one that waits");
-    queue.run(format!("{ASKED} ##")).await;
-    assert!(
-        matches!(queue.approvals.find("ask-").unwrap_err(), ApprovalError::Ambiguous { found, .. } if found.len() == 3)
-    );
-    assert!(matches!(queue.approvals.find("../lock").unwrap_err(), ApprovalError::Unknown { .. }));
+    for given in ["", "ask-", "../lock", "ask-*"] {
+        assert!(matches!(queue.approvals.find(given).unwrap_err(), ApprovalError::Unknown { .. }), "{given}");
+    }
+}
+
+#[tokio::test]
+async fn a_beginning_is_enough_if_it_is_one_s_own() {
+    let queue = Queue::new();
+    let id = queue.asked().await;
+    let copy = |name: &str| {
+        let text = fs::read_to_string(queue.folder().join(format!("{id}.json"))).unwrap();
+        fs::write(queue.folder().join(format!("{name}.json")), text.replace(id.as_str(), name)).unwrap();
+        name.parse::<ApprovalId>().unwrap()
+    };
+    // With letters that no random name has.
+    let (one, other) = (copy("ask-0a2222"), copy("ask-0b2222"));
+    assert_eq!(queue.approvals.find("ask-0a").unwrap(), one);
+    let error = queue.approvals.find("0").unwrap_err();
+    assert_eq!(error.to_string(), "0 could be any of ask-0a2222, ask-0b2222");
+    queue.approvals.deny(&one, "tester", "").unwrap();
+    assert_eq!(queue.approvals.find("ask-0").unwrap(), other, "the only one that waits");
+}
+
+/// A ledger that is required and cannot write some events.
+#[derive(Debug)]
+struct Unwritable(fn(&Event) -> bool);
+
+impl Ledger for Unwritable {
+    fn record(&self, event: &Event) -> Result<(), LedgerError> {
+        if self.0(event) { Err(LedgerError { source: "no room".into() }) } else { Ok(()) }
+    }
+
+    fn is_required(&self) -> bool {
+        true
+    }
+
+    fn failures_in_a_row(&self, _: &str, _: &Path) -> u32 {
+        0
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_down_is_neither_asked_nor_answered() {
+    let queue = Queue::new();
+    let run = |fails| {
+        let engine = queue.builder().ledger(Arc::new(Unwritable(fails))).build();
+        let context = queue.context();
+        async move { engine.run(ASKED.into(), &context).await }
+    };
+    let error = run(|event| matches!(event, Event::Asked { .. })).await.unwrap_err();
+    assert!(matches!(error, bashtion::Error::Ledger(_)), "{error}");
+    let id = queue.asked().await;
+    let deaf = Approvals::new(Some(&queue.path().join("state"))).ledger(Arc::new(Unwritable(|_| true)));
+    assert!(matches!(deaf.approve(&id, "tester").unwrap_err(), ApprovalError::Ledger(_)));
+    assert!(matches!(queue.approvals.get(&id).unwrap().state, ApprovalState::Waiting { .. }));
+    queue.approvals.approve(&id, "tester").unwrap();
+    run(|event| matches!(event, Event::Answered { .. })).await.unwrap_err();
+    assert_eq!(queue.times_run(), 0);
 }
 
 #[tokio::test]
