@@ -6,7 +6,7 @@ use bashtion::{Approval, ApprovalState};
 use serde_json::{Value, json};
 
 use super::sanitize;
-use super::tasks::{first_line, short};
+use super::tasks::short;
 
 /// For people: one line each, and why.
 pub(crate) fn approval_table(approvals: &[Approval]) -> String {
@@ -16,12 +16,27 @@ pub(crate) fn approval_table(approvals: &[Approval]) -> String {
     let mut text = format!("{:11} {:>8}  COMMAND\n", "QUESTION", "AGE");
     for approval in approvals {
         let age = short(approval.asked.elapsed().unwrap_or_default());
-        text += &format!("{:11} {age:>8}  {}\n", approval.id.as_str(), first_line(&approval.command));
+        text += &format!("{:11} {age:>8}  {}\n", approval.id.as_str(), beginning(&approval.command));
         for finding in approval.verdict.findings.iter().take(3) {
-            text += &format!("{:20}  {}: {}\n", "", finding.rule, first_line(&finding.message));
+            text += &format!("{:20}  {}: {}\n", "", finding.rule, beginning(&finding.message));
         }
     }
     text + "see one in full and agree to it with `bashtion approve ID`, refuse it with `bashtion deny ID`\n"
+}
+
+/// As much as fits on a line, and how much does not.
+fn beginning(text: &str) -> String {
+    const LONGEST: usize = 100;
+    let mut lines = text.trim_end().lines();
+    let line = sanitize::visible(lines.next().unwrap_or_default());
+    let mut shown: String = line.chars().take(LONGEST).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    match lines.count() {
+        0 => shown,
+        more => format!("{shown}  (and {more} more lines)"),
+    }
 }
 
 /// For programs.

@@ -187,7 +187,7 @@ pub(super) fn short(duration: Duration) -> String {
     }
 }
 
-pub(super) fn first_line(text: &str) -> String {
+fn first_line(text: &str) -> String {
     const LONGEST: usize = 100;
     let line = sanitize::text(text.lines().next().unwrap_or_default()).replace(['\t', '\r'], " ");
     if line.chars().count() <= LONGEST {

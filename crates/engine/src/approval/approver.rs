@@ -1,5 +1,6 @@
 //! Somebody who is asked, what they are told, and what they say.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -109,16 +110,22 @@ impl Question {
     }
 }
 
-/// What it would do, each thing once.
+/// What it would do, each thing once, as much as anybody reads.
 fn effects(analysis: &Analysis) -> Vec<String> {
-    let mut effects: Vec<String> = vec![];
-    for effect in analysis.commands.iter().flat_map(|found| &found.effects) {
-        let words = effect.to_string();
-        if !effects.contains(&words) {
+    const MOST: usize = 200;
+    let (mut effects, mut known) = (vec![], HashSet::new());
+    let done = analysis.commands.iter().flat_map(|found| &found.effects).map(ToString::to_string);
+    let unknown = analysis.opaque.iter().map(|opaque| format!("not understood: {}", opaque.reason));
+    for words in unknown.chain(done) {
+        if known.insert(words.clone()) {
             effects.push(words);
         }
     }
-    effects.extend(analysis.opaque.iter().map(|opaque| format!("not understood: {}", opaque.reason)));
+    if effects.len() > MOST {
+        let more = effects.len() - MOST;
+        effects.truncate(MOST);
+        effects.push(format!("and {more} more"));
+    }
     effects
 }
 

@@ -76,7 +76,9 @@ impl From<ApprovalError> for CliError {
             ApprovalError::Unknown { .. } => Some("`bashtion approve` shows what waits"),
             ApprovalError::Ambiguous { .. } => Some("give more letters of its name"),
             ApprovalError::Expired { .. } => Some("run the command again to ask anew"),
-            ApprovalError::Answered { .. } => Some("to change it, run the command again: that asks anew"),
+            ApprovalError::Answered { .. } => {
+                Some("an answer that nobody uses expires by itself, and then it can be asked anew")
+            }
             ApprovalError::State { .. } => Some("name a directory of your own with BASHTION_STATE_DIR"),
             ApprovalError::Unreadable { .. } => Some("if it is of no use, remove it"),
             ApprovalError::TooMany { .. } => Some("answer some: `bashtion approve` shows them"),
