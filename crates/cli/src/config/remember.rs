@@ -21,7 +21,7 @@ pub(crate) fn remember(entry: &str) -> Result<PathBuf, CliError> {
     add(&path, entry).map_err(|error| {
         CliError::new(format!("cannot remember it in {}", path.display()))
             .caused_by(&error)
-            .help("add it by hand: `docs/approval.md` shows how")
+            .help("add it by hand: `docs/configuration.md` shows how")
     })?;
     Ok(path)
 }
