@@ -16,7 +16,7 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Older than this.
     pub until: Option<SystemTime>,
-    /// `judged`, `started`, `ended` or `lost`.
+    /// `judged`, `asked`, `answered`, `started`, `ended` or `lost`.
     pub kind: Option<String>,
     /// `allow`, `ask` or `deny`.
     pub decision: Option<String>,
@@ -37,7 +37,7 @@ pub struct Row {
     pub id: i64,
     /// When.
     pub time: String,
-    /// What happened: `judged`, `started`, `ended` or `lost`.
+    /// What happened: `judged`, `asked`, `answered`, `started`, `ended` or `lost`.
     pub kind: String,
     /// The call.
     pub operation_id: String,

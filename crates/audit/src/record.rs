@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use bashtion::{Event, Ledger, LedgerError, Outcome};
+use bashtion::{Answer, Event, Ledger, LedgerError, Outcome};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
@@ -45,6 +45,33 @@ impl Audit {
                 data: self.text(json!({ "description": description, "verdict": verdict })),
                 ..empty("judged", operation_id)
             },
+            Event::Asked { operation_id, approval_id, command, description, cwd, verdict, effects } => {
+                Entry {
+                    command: Some(mask(command)),
+                    cwd: Some(mask(&cwd.to_string_lossy())),
+                    decision: Some(verdict.decision.to_string()),
+                    data: self.text(json!({
+                        "approval_id": approval_id,
+                        "description": description,
+                        "verdict": verdict,
+                        "effects": effects,
+                    })),
+                    ..empty("asked", operation_id)
+                }
+            }
+            // Without the command: whoever answers elsewhere does not know what to mask in it.
+            Event::Answered { operation_id, approval_id, answer } => {
+                let (decision, by, reason) = match answer {
+                    Answer::Approved { by } => (Some("allow"), Some(by), None),
+                    Answer::Denied { by, reason } => (Some("deny"), Some(by), Some(reason)),
+                    Answer::NoAnswer => (None, None, None),
+                };
+                Entry {
+                    decision: decision.map(str::to_owned),
+                    data: self.text(json!({ "approval_id": approval_id, "by": by, "reason": reason })),
+                    ..empty("answered", operation_id)
+                }
+            }
             Event::Started { operation_id, command, cwd, pid, .. } => Entry {
                 command: Some(mask(command)),
                 cwd: Some(mask(&cwd.to_string_lossy())),

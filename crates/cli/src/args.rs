@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::approvals::{approve, deny};
 use crate::commands::{audit, check, completions, config, doctor, man, run, schema, tasks};
 use crate::ui;
 
@@ -22,6 +23,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::Args),
     Check(check::Args),
+    Approve(approve::Args),
+    Deny(deny::Args),
     #[command(alias = "status")]
     Tasks(tasks::list::Args),
     Output(tasks::output::Args),

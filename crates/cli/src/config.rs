@@ -1,5 +1,7 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
+mod remember;
+
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -11,6 +13,7 @@ use rustix::fs::{Mode, OFlags, open};
 
 use crate::error::CliError;
 use crate::state_dir::state_dir;
+pub(crate) use remember::remember;
 
 /// Everything that is configured for a directory.
 #[derive(Debug)]

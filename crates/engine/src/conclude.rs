@@ -10,6 +10,7 @@ use crate::denials::End;
 use crate::launch::Running;
 use crate::output::Output;
 use crate::session::{Answers, Session};
+use crate::settle::Refusal;
 use crate::supervise::{Ended, Stopped, report};
 use crate::tasks::{Log, TaskId};
 use crate::{Outcome, Status, Verdict};
@@ -62,6 +63,7 @@ pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
         output_file,
         output_file_bytes,
         task_id: None,
+        approval_id: facts.approval.and_then(|approval| approval.id),
         pid: Some(pid),
         verdict: facts.verdict,
         sandbox: report,
@@ -81,7 +83,7 @@ pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
 fn notes(ended: &Ended) -> Vec<String> {
     /// What a stage gets whose reader has seen enough: `yes | head`.
     const BROKEN_PIPE: i32 = 128 + 13;
-    let mut notes = vec![];
+    let mut notes: Vec<String> = ended.facts.approved_by().into_iter().collect();
     let stages = &ended.facts.stages;
     if ended.exit == Some(Exit::Code(0))
         && let Some(codes) = ended.answers.pipeline.as_ref().filter(|codes| codes.len() == stages.len())
@@ -134,11 +136,12 @@ impl Running {
             output_file: self.capture.log_path().map(Path::to_owned),
             output_file_bytes: None,
             task_id,
+            approval_id: facts.approval.as_ref().and_then(|approval| approval.id.clone()),
             pid: Some(child.pid()),
             verdict: facts.verdict.clone(),
             sandbox: report(child.report(), &self.notes),
             denials: vec![],
-            notes: vec![],
+            notes: facts.approved_by().into_iter().collect(),
             text: None,
             pipe_status: None,
             usage: Usage::default(),
@@ -171,6 +174,15 @@ fn denials(ended: &Ended) -> Vec<String> {
     end.denials()
 }
 
+/// The outcome of a command that may not run, or not yet.
+pub(crate) fn not_permitted(refusal: Refusal) -> Outcome {
+    let Refusal { job, verdict, status, approval_id, note } = refusal;
+    let mut outcome = not_run(job, verdict, status);
+    outcome.approval_id = approval_id;
+    outcome.notes.extend(note);
+    outcome
+}
+
 /// The outcome of a command that was judged and not run.
 pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status) -> Outcome {
     Outcome {
@@ -187,6 +199,7 @@ pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status) -> Outcome {
         output_file: None,
         output_file_bytes: None,
         task_id: None,
+        approval_id: None,
         pid: None,
         verdict,
         sandbox: Report { reason: Some("nothing was run".to_owned()), ..Report::unconfined() },

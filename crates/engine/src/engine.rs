@@ -3,23 +3,25 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 
 use crate::admit::{AdmitError, Job};
-use crate::conclude::{conclude, not_run};
+use crate::approval::{ApprovalLimits, Approvals, Approver, Asking, Beforehand, Place, ask_beforehand};
+use crate::conclude::{conclude, not_permitted};
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
 use crate::launch::{LaunchError, Running, launch};
 use crate::ledger::{Books, Ledger, LedgerError};
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
-use crate::session::{SessionError, Sessions};
+use crate::session::{Session, SessionError, Sessions};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
 use crate::tasks::{self, Log, Presence, TaskError, TaskLimits, Tasks};
 use crate::{
-    EnvSettings, Event, Leftovers, Limits, Outcome, OutputSettings, Policy, Request, SandboxSettings, Status,
+    EnvSettings, Event, Leftovers, Limits, Outcome, OutputSettings, Policy, Request, SandboxSettings,
     ToolContext, Wording,
 };
 
@@ -39,6 +41,7 @@ pub struct Engine {
     sandbox: Arc<Sandbox>,
     places: Arc<Places>,
     books: Books,
+    approver: Option<Arc<dyn Approver>>,
 }
 
 /// Everything an engine can be told, also by another process.
@@ -60,7 +63,9 @@ pub(crate) struct Settings {
     pub(crate) leftovers: Leftovers,
     pub(crate) requires_description: bool,
     pub(crate) wording: Wording,
-    policy: Policy,
+    pub(crate) policy: Policy,
+    /// None: questions are not kept.
+    pub(crate) approvals: Option<ApprovalLimits>,
 }
 
 /// Whose parent this process is.
@@ -131,7 +136,8 @@ impl Engine {
     /// Dropping the future ends the command's processes as a cancellation would, in the background: SIGTERM,
     /// a grace period, SIGKILL.
     pub async fn run(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
-        match self.begin(request, context, None)? {
+        // Boxed, because little of it is left when the command runs, and a caller may hold thousands of these futures.
+        match Box::pin(self.begin(request, context, None)).await? {
             Begun::NotRun(outcome) => Ok(*outcome),
             Begun::Running(running) => {
                 let mut context = context.clone();
@@ -146,13 +152,23 @@ impl Engine {
     /// Starts a command that outlives this process, and returns when it runs. Its outcome says [`Status::Running`] and
     /// names the task; [`Tasks`] knows the rest.
     ///
-    /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. Events and cancellation of the context
-    /// end with this call. Needs a tokio runtime.
+    /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. If somebody has to agree, the approver is asked
+    /// here, before that. Events and cancellation of the context end with this call. Needs a tokio runtime.
     pub async fn start(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
         // What is wrong with the request is told here, in full.
         Job::admit(request.clone(), context, &self.settings)?;
+        let foregone = match &self.approver {
+            None => None,
+            Some(approver) => {
+                match ask_beforehand(approver.as_ref(), request.clone(), context, &self.settings).await? {
+                    Beforehand::Nothing => None,
+                    Beforehand::Answered(foregone) => Some(foregone),
+                    Beforehand::Cancelled(outcome) => return Ok(*outcome),
+                }
+            }
+        };
         let (settings, caller) = (Arc::clone(&self.settings), context.caller(&self.settings.env));
-        let started = tokio::task::spawn_blocking(move || tasks::start(&settings, request, caller));
+        let started = tokio::task::spawn_blocking(move || tasks::start(&settings, request, caller, foregone));
         let started = started.await.map_err(|source| Error::Supervise { source: source.into() })?;
         Ok(started?)
     }
@@ -163,7 +179,13 @@ impl Engine {
         Tasks::new(self.settings.state_dir.as_deref())
     }
 
-    pub(crate) fn begin(
+    /// The questions that wait in this engine's state directory.
+    #[must_use]
+    pub fn approvals(&self) -> Approvals {
+        Approvals::with_books(self.settings.state_dir.as_deref(), self.books.clone())
+    }
+
+    pub(crate) async fn begin(
         &self,
         request: Request,
         context: &ToolContext,
@@ -177,23 +199,46 @@ impl Engine {
         let verdict = judge(&analysis, &world, &settings.policy); // pure: allow, ask, deny
         self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run
         context.notify(|| Event::judged(&job, &verdict, context));
-        let not_run = |job, verdict, status| {
-            let mut outcome = not_run(job, verdict, status);
-            outcome.text = self.in_words(&outcome);
-            EndTeller::new(context, &self.books).tell(&mut outcome);
-            Begun::NotRun(Box::new(outcome))
-        };
-        let permit = match settle(verdict) {
+        let end = EndTeller::new(context, &self.books); // if this is dropped while somebody is asked
+        let asking = self.asking(&analysis, session.as_ref(), log.as_ref(), context);
+        let permit = match settle(job, verdict, asking).await? {
             Settled::Permitted(permit) => permit, // nothing else makes one
-            Settled::Refused(verdict) => return Ok(not_run(job, verdict, Status::Refused)),
-            Settled::Undecided(verdict) => return Ok(not_run(job, verdict, Status::NeedsApproval)),
+            Settled::NotPermitted(refusal) => {
+                let mut outcome = not_permitted(*refusal);
+                outcome.text = self.in_words(&outcome);
+                end.tell(&mut outcome);
+                return Ok(Begun::NotRun(Box::new(outcome)));
+            }
         };
+        end.goes_on();
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places };
-        let plan = Plan::new(job, permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
+        let plan = Plan::new(*permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         let _ = self.books.record_afterwards(|| Event::started(&running, context)); // the end tells, if it fails too
         context.notify(|| Event::started(&running, context));
         Ok(Begun::Running(Box::new(running)))
+    }
+
+    /// Whom to ask, and about what exactly.
+    fn asking<'a>(
+        &'a self,
+        analysis: &'a Analysis,
+        session: Option<&'a Session>,
+        log: Option<&Log>,
+        context: &'a ToolContext,
+    ) -> Asking<'a> {
+        let place = if log.is_some() { Place::Background } else { Place::Foreground };
+        let limits = self.settings.approvals.as_ref();
+        Asking {
+            approver: self.approver.as_deref(),
+            queue: limits.map(|limits| (Approvals::new(self.settings.state_dir.as_deref()), limits)),
+            analysis,
+            settings: &self.settings,
+            session: session.map(Session::name),
+            place,
+            context,
+            books: &self.books,
+        }
     }
 
     pub(crate) async fn finish(
@@ -202,7 +247,7 @@ impl Engine {
         context: &ToolContext,
     ) -> Result<(Outcome, Option<Log>), Error> {
         let end = EndTeller::new(context, &self.books); // tells the observers, whatever happens
-        // Boxed: a caller may hold thousands of these futures.
+        // Boxed for the same reason.
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended);
@@ -215,12 +260,23 @@ impl Engine {
         self.settings.wording.own_words(outcome)
     }
 
-    pub(crate) fn from_settings(settings: Settings, orphans: Adopting, books: Books) -> Self {
+    pub(crate) fn from_settings(
+        settings: Settings,
+        orphans: Adopting,
+        books: Books,
+        approver: Option<Arc<dyn Approver>>,
+    ) -> Self {
         let sandbox = match orphans {
             Adopting::Nobody => Sandbox::new(),
             Adopting::Orphans => Sandbox::adopting_orphans(),
         };
-        Self { settings: Arc::new(settings), sandbox: Arc::new(sandbox), places: Arc::default(), books }
+        Self {
+            settings: Arc::new(settings),
+            sandbox: Arc::new(sandbox),
+            places: Arc::default(),
+            books,
+            approver,
+        }
     }
 }
 
@@ -230,6 +286,7 @@ pub struct Builder {
     settings: Settings,
     adopting: Adopting,
     books: Books,
+    approver: Option<Arc<dyn Approver>>,
 }
 
 impl Builder {
@@ -347,6 +404,29 @@ impl Builder {
         self
     }
 
+    /// Whom to ask about what the guard does not decide. Without one, and without a queue, such commands are not run.
+    ///
+    /// What the guard denies is never asked about. See [`crate::approve_with`].
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Keeps questions that nobody answers at once in the state directory: see [`Approvals`].
+    #[must_use]
+    pub fn queue_approvals(mut self) -> Self {
+        self.settings.approvals.get_or_insert_default();
+        self
+    }
+
+    /// The same, with other limits.
+    #[must_use]
+    pub fn approval_limits(mut self, limits: ApprovalLimits) -> Self {
+        self.settings.approvals = Some(limits);
+        self
+    }
+
     /// A text for the supervisors of background tasks: [`crate::supervise_if_asked`] makes their ledger from it.
     #[must_use]
     pub fn hand_down(mut self, text: impl Into<String>) -> Self {
@@ -357,6 +437,6 @@ impl Builder {
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine::from_settings(self.settings, self.adopting, self.books)
+        Engine::from_settings(self.settings, self.adopting, self.books, self.approver)
     }
 }

@@ -1,7 +1,8 @@
 //! What happens while a command runs, for anyone who wants to watch.
 //!
-//! Order for each call: one [`Event::Judged`], then if it runs one [`Event::Started`], any number of [`Event::Output`], and
-//! last [`Event::Ended`] or [`Event::Lost`]; output of one stream in the order read. Several calls may share a channel, and
+//! Order for each call: one [`Event::Judged`]; if somebody has to agree, [`Event::Asked`] for whoever is asked and for the queue, and
+//! [`Event::Answered`]; then if it runs one [`Event::Started`], any number of [`Event::Output`], and last [`Event::Ended`] or
+//! [`Event::Lost`]; output of one stream in the order read. Several calls may share a channel, and
 //! a call may have several.
 //!
 //! Two kinds of observers. One that must have everything ([`Events::channel`]): while more than a mebibyte waits for it, the
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Notify, mpsc};
 
 use crate::admit::Job;
+use crate::approval::{Answer, ApprovalId};
 use crate::launch::Running;
 use crate::ledger::Books;
 use crate::{Outcome, ToolContext, Verdict};
@@ -40,6 +42,32 @@ pub enum Event {
         cwd: PathBuf,
         /// What was decided.
         verdict: Verdict,
+    },
+    /// Somebody was asked whether it may run, or the question was put into the queue.
+    Asked {
+        /// The call's name.
+        operation_id: Arc<str>,
+        /// The question in the queue, if it is there.
+        approval_id: Option<ApprovalId>,
+        /// What was asked for.
+        command: String,
+        /// What it is for.
+        description: Option<String>,
+        /// Where it would run.
+        cwd: PathBuf,
+        /// Why it is asked about.
+        verdict: Verdict,
+        /// What it would do, in words.
+        effects: Vec<String>,
+    },
+    /// Somebody has answered.
+    Answered {
+        /// The call's name: of the one that asked when it is answered, and of the one that uses the answer later.
+        operation_id: Arc<str>,
+        /// The question in the queue, if it was there.
+        approval_id: Option<ApprovalId>,
+        /// Who said what.
+        answer: Answer,
     },
     /// The shell is running.
     Started {
@@ -134,6 +162,8 @@ impl Event {
         match self {
             Self::Output { bytes, .. } => bytes.len() + size_of::<Self>(),
             Self::Judged { .. }
+            | Self::Asked { .. }
+            | Self::Answered { .. }
             | Self::Started { .. }
             | Self::Missed { .. }
             | Self::Ended { .. }
@@ -170,7 +200,8 @@ enum Patience {
 ///     let mut live = vec![];
 ///     while let Some(event) = events.recv().await {
 ///         match event {
-///             Event::Judged { .. } | Event::Started { .. } | Event::Missed { .. } => {}
+///             Event::Judged { .. } | Event::Asked { .. } | Event::Answered { .. } => {}
+///             Event::Started { .. } | Event::Missed { .. } => {}
 ///             Event::Output { bytes, .. } => live.extend(bytes),
 ///             Event::Ended { outcome, .. } => return (live, outcome.success()),
 ///             Event::Lost { .. } => break,
@@ -315,6 +346,11 @@ pub(crate) struct EndTeller<'a> {
 impl<'a> EndTeller<'a> {
     pub(crate) fn new(context: &'a ToolContext, books: &'a Books) -> Self {
         Self { context, books, told: false }
+    }
+
+    /// It runs now, and somebody else will tell.
+    pub(crate) fn goes_on(mut self) {
+        self.told = true;
     }
 
     pub(crate) fn tell(mut self, outcome: &mut Outcome) {

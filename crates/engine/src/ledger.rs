@@ -8,8 +8,9 @@ use crate::{Event, Outcome, Status};
 
 /// Somebody who writes down what happens to commands. Unlike an [`crate::EventSender`] it is waited for.
 ///
-/// It is told of [`Event::Judged`] before anything runs, of [`Event::Started`], and of [`Event::Ended`] or
-/// [`Event::Lost`]; never of output. If it is required and cannot write down what was judged, the command does not run.
+/// It is told of [`Event::Judged`], [`Event::Asked`] and [`Event::Answered`] before anything runs, of [`Event::Started`], and of
+/// [`Event::Ended`] or [`Event::Lost`]; never of output. If it is required and cannot write down the first three, the command does
+/// not run.
 /// What it cannot write down later is told in the result.
 pub trait Ledger: fmt::Debug + Send + Sync {
     /// Writes one event down.
@@ -54,6 +55,8 @@ impl Books {
     pub(crate) fn note_repetition(&self, outcome: &mut Outcome) {
         let failed = match outcome.status {
             Status::Exited(0) | Status::Running | Status::Cancelled => return,
+            // Asking again after somebody has agreed is what helps.
+            Status::NeedsApproval if outcome.approval_id.is_some() => return,
             Status::Refused | Status::NeedsApproval => "refused",
             Status::Exited(_) | Status::Signaled(_) | Status::TimedOut { .. } => "failed",
         };

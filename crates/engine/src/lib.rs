@@ -20,6 +20,7 @@
 //! The engine keeps no state between calls: everything about the caller is in the [`ToolContext`].
 
 mod admit;
+mod approval;
 pub mod calls;
 mod conclude;
 mod confine;
@@ -48,11 +49,16 @@ mod raw;
 mod request;
 mod session;
 mod settle;
+mod short_name;
 mod stop;
 mod supervise;
 mod tasks;
 
 pub use admit::AdmitError;
+pub use approval::{
+    Answer, Answering, Approval, ApprovalError, ApprovalId, ApprovalLimits, ApprovalList, ApprovalState,
+    Approvals, Approver, InvalidApprovalId, Question, approve_with,
+};
 pub use bashtion_guard::{
     CustomRule, DecidedBy, Decision, Finding, PartDecision, PermissionError, PermissionSettings, Permissions,
     Policy, PolicyError, Settings as GuardSettings, Span, Suggestion, TextRule, Verdict, nearest_rule, rules,

@@ -11,7 +11,6 @@ use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use rustix::fs::{Access, access};
 
-use crate::admit::Job;
 use crate::confine::Confining;
 use crate::denials::Wishes;
 use crate::engine::Settings;
@@ -19,11 +18,11 @@ use crate::output::{Capture, Sink, StateDir};
 use crate::places::Places;
 use crate::quote::quote_path;
 use crate::session::{Questions, Session};
-use crate::settle::Permit;
+use crate::settle::{Approved, Permit};
 use crate::tasks::Log;
 use crate::{Leftovers, Limits, Streams, Verdict};
 
-/// Exact argv, environment, directory, streams and deadline. Made of a [`Job`] and a [`Permit`], and of nothing less.
+/// Exact argv, environment, directory, streams and deadline. Made of a [`Permit`], and of nothing less.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) facts: Facts,
@@ -59,9 +58,18 @@ pub(crate) struct Facts {
     /// The caller's.
     pub(crate) home: Option<PathBuf>,
     pub(crate) verdict: Verdict,
+    /// Who agreed, if somebody had to.
+    pub(crate) approval: Option<Approved>,
     pub(crate) wishes: Wishes,
     /// The stages of the pipeline with which it ends, as they are written.
     pub(crate) stages: Vec<String>,
+}
+
+impl Facts {
+    /// For whoever reads the result.
+    pub(crate) fn approved_by(&self) -> Option<String> {
+        self.approval.as_ref().map(|approval| format!("approved by {}", approval.by))
+    }
 }
 
 /// How the running command is watched.
@@ -96,7 +104,6 @@ pub enum PlanError {
 
 impl Plan {
     pub(crate) fn new(
-        job: Job,
         permit: Permit,
         analysis: &Analysis,
         session: Option<Session>,
@@ -104,6 +111,7 @@ impl Plan {
         means: Means<'_>,
     ) -> Result<Self, PlanError> {
         let Means { settings, sandbox, places } = means;
+        let (job, verdict, approval) = permit.into_parts();
         let stages: Vec<String> = analysis
             .last_pipeline
             .iter()
@@ -140,7 +148,8 @@ impl Plan {
                 description: job.description,
                 cwd: job.cwd,
                 home: job.home,
-                verdict: permit.into_verdict(),
+                verdict,
+                approval,
                 wishes: Wishes::of(analysis),
                 stages,
             },

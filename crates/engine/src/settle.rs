@@ -1,49 +1,97 @@
 //! May it run? The only place that can say yes.
 
-use bashtion_guard::{Decision, Verdict};
+use bashtion_guard::{Decision, Finding, Span, Verdict};
 
-/// Leave to run one command. Nothing is launched without one, and only [`settle`] makes them.
+use crate::Status;
+use crate::admit::Job;
+use crate::approval::{ApprovalId, Asking, Reply};
+use crate::ledger::LedgerError;
+
+/// Leave to run one command, which is in it. Nothing is launched without one, and only [`settle`] makes them.
 #[derive(Debug)]
 pub(crate) struct Permit {
+    job: Job,
     verdict: Verdict,
+    approval: Option<Approved>,
+}
+
+/// Who agreed.
+#[derive(Debug, Clone)]
+pub(crate) struct Approved {
+    pub(crate) by: String,
+    /// The question in the queue, if it was answered there.
+    pub(crate) id: Option<ApprovalId>,
 }
 
 impl Permit {
-    pub(crate) fn into_verdict(self) -> Verdict {
-        self.verdict
+    pub(crate) fn into_parts(self) -> (Job, Verdict, Option<Approved>) {
+        (self.job, self.verdict, self.approval)
     }
 }
 
 /// What came of a verdict.
 #[derive(Debug)]
 pub(crate) enum Settled {
-    Permitted(Permit),
-    /// It may not run.
-    Refused(Verdict),
-    /// Somebody would have to agree, and there is nobody to ask.
-    Undecided(Verdict),
+    Permitted(Box<Permit>),
+    NotPermitted(Box<Refusal>),
 }
 
-pub(crate) fn settle(verdict: Verdict) -> Settled {
-    match verdict.decision {
-        Decision::Allow => Settled::Permitted(Permit { verdict }),
-        Decision::Ask => Settled::Undecided(verdict),
-        Decision::Deny => Settled::Refused(verdict),
-    }
+/// A command that does not run.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) job: Job,
+    pub(crate) verdict: Verdict,
+    pub(crate) status: Status,
+    pub(crate) approval_id: Option<ApprovalId>,
+    pub(crate) note: Option<String>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Asks whoever can be asked, if the verdict says so, and about nothing else.
+pub(crate) async fn settle(job: Job, verdict: Verdict, asking: Asking<'_>) -> Result<Settled, LedgerError> {
+    let reply = match verdict.decision {
+        Decision::Allow => return Ok(permitted(job, verdict, None)),
+        Decision::Deny => return Ok(refused(job, verdict, Status::Refused, None, None)),
+        // Boxed: most commands are never asked about.
+        Decision::Ask => Box::pin(asking.ask(&job, &verdict)).await?,
+    };
+    Ok(match reply {
+        Reply::Approved { by, id } => permitted(job, verdict, Some(Approved { by, id })),
+        Reply::Denied { by, reason, id } => {
+            let verdict = denied(verdict, &job.command, &by, &reason);
+            refused(job, verdict, Status::Refused, id, None)
+        }
+        Reply::Nobody { id, note } => refused(job, verdict, Status::NeedsApproval, id, note),
+        Reply::Cancelled => refused(job, verdict, Status::Cancelled, None, None),
+    })
+}
 
-    #[test]
-    fn only_what_is_allowed_gets_a_permit() {
-        let world = bashtion_guard::World::new("/w", "/home/dev");
-        let judge = |command| {
-            bashtion_guard::Policy::default().judge(&bashtion_guard::analyze(command, &world), &world)
-        };
-        assert!(matches!(settle(judge("ls")), Settled::Permitted(_)));
-        assert!(matches!(settle(judge("git reset --hard")), Settled::Undecided(_)));
-        assert!(matches!(settle(judge("rm -rf /")), Settled::Refused(_)));
-    }
+fn permitted(job: Job, verdict: Verdict, approval: Option<Approved>) -> Settled {
+    Settled::Permitted(Box::new(Permit { job, verdict, approval }))
+}
+
+fn refused(
+    job: Job,
+    verdict: Verdict,
+    status: Status,
+    approval_id: Option<ApprovalId>,
+    note: Option<String>,
+) -> Settled {
+    Settled::NotPermitted(Box::new(Refusal { job, verdict, status, approval_id, note }))
+}
+
+/// The verdict with the answer first, and why it was asked about after it.
+fn denied(mut verdict: Verdict, command: &str, by: &str, reason: &str) -> Verdict {
+    let why = if reason.is_empty() { "no reason was given" } else { reason };
+    verdict.decision = Decision::Deny;
+    verdict.findings.insert(
+        0,
+        Finding {
+            rule: "approval".to_owned(),
+            severity: Decision::Deny,
+            message: format!("{by} has refused it: {why}"),
+            span: Span { start: 0, end: command.len() },
+            help: "do not try it again, nor the same in another way; go on without it, or ask the user what to do".to_owned(),
+        },
+    );
+    verdict
 }

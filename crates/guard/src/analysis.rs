@@ -1,5 +1,7 @@
 //! What is found in a command: every simple command with its arguments and effects, and what cannot be understood.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::paths::{Path, Place};
@@ -175,6 +177,27 @@ pub enum Effect {
         /// Its name or address, as far as known.
         host: String,
     },
+}
+
+/// In words, for whoever is asked about it.
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Delete { target, recursive: true } => write!(f, "deletes {target} and everything in it"),
+            Self::Delete { target, recursive: false } => write!(f, "deletes {target}"),
+            Self::Move { target } => write!(f, "moves {target} away"),
+            Self::Write { target } => write!(f, "writes {target}"),
+            Self::Permissions { target, .. } => write!(f, "changes permissions of {target}"),
+            Self::Execute { target } => write!(f, "executes {target}"),
+            Self::Connect { host } => write!(f, "talks to {host}"),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.path, self.place)
+    }
 }
 
 /// A path and what kind of place it is.

@@ -44,6 +44,12 @@ pub enum Place {
     Harmless,
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        serde::Serialize::serialize(self, f)
+    }
+}
+
 /// A path as far as it is known, in kind and in words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Path {

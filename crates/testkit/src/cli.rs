@@ -126,6 +126,13 @@ impl Run {
         self.command.stdout(stdout).spawn().expect("the program starts")
     }
 
+    /// Does not wait; all three streams are piped.
+    #[must_use]
+    pub fn start_with_input(mut self) -> Child {
+        self.command.stdin(Stdio::piped());
+        self.start()
+    }
+
     /// Does not wait; standard output and standard error are piped.
     #[must_use]
     pub fn start(mut self) -> Child {

@@ -106,7 +106,7 @@ struct FilterArgs {
     status: Option<String>,
 
     /// Only rows of this kind.
-    #[arg(long, value_name = "KIND", value_parser = ["judged", "started", "ended", "lost"])]
+    #[arg(long, value_name = "KIND", value_parser = ["judged", "asked", "answered", "started", "ended", "lost"])]
     kind: Option<String>,
 
     /// Only rows that contain this, in any case.

@@ -1,5 +1,6 @@
 //! One file for each verb.
 
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -19,6 +20,8 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
     let (result, format) = match cli.command {
         Command::Run(args) => (run::run(&args), args.error_format()),
         Command::Check(args) => (check::run(&args), args.error_format()),
+        Command::Approve(args) => (approvals::approve::run(&args), args.error_format()),
+        Command::Deny(args) => (approvals::deny::run(&args), args.error_format()),
         Command::Tasks(args) => (tasks::list::run(&args), args.error_format()),
         Command::Output(args) => (tasks::output::run(&args), args.error_format()),
         Command::Wait(args) => (tasks::wait::run(&args), args.error_format()),

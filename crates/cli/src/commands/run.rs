@@ -1,5 +1,6 @@
 //! `bashtion run`
 
+mod approving;
 mod background;
 mod confining;
 mod interrupt;
@@ -23,6 +24,7 @@ use crate::ui::{self, Face, Format};
 use crate::{config, exit_code};
 use confining::{Limit, parse_limit};
 use interrupt::Interrupts;
+pub(crate) use settings::ledger;
 use settings::{Patience, Settings, parse_env, parse_timeout};
 
 /// Run a command, print its output, pass its exit code through.
@@ -121,6 +123,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT=N", action = ArgAction::Append, value_parser = parse_limit)]
     limit: Vec<Limit>,
 
+    /// What to do when somebody has to agree first: ask, never or always.
+    ///
+    /// ask: you are asked if you sit at a terminal; else the question waits until you answer it with `bashtion approve`,
+    /// and the command has to be run again. never: it is not run, and nothing waits. always: it is run. What is denied is
+    /// never run.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    approve: Approve,
+
     /// Go on where the last command of this session left off: its working directory and exported variables.
     ///
     /// No shell is kept: the state is taken from each command at its end. It stays as it was if the command ends by
@@ -158,6 +168,14 @@ enum OnTimeout {
     #[default]
     End,
     Background,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Approve {
+    #[default]
+    Ask,
+    Never,
+    Always,
 }
 
 /// Where a command runs.
@@ -280,7 +298,7 @@ async fn run_and_show(
     let outcome = result?;
     if matches!(outcome.status, Status::Refused | Status::NeedsApproval) && face.is_for_people() {
         if outcome.text.is_none() || face != Face::Cut {
-            ui::report_refusal(&outcome.command, &outcome.verdict);
+            ui::report_refusal(&outcome);
         }
     } else if face.is_for_people() {
         ui::report_sandbox(&outcome);
@@ -300,7 +318,7 @@ pub(crate) fn handed_down(text: Option<&str>) -> Result<Option<Arc<dyn Ledger>>,
     else {
         return Ok(None);
     };
-    match settings::ledger(&settings) {
+    match ledger(&settings) {
         Ok(ledger) => Ok(Some(ledger)),
         Err(error) if settings.mode == bashtion_audit::Mode::Required => {
             Err(LedgerError { source: error.into() })

@@ -11,7 +11,7 @@ pub(crate) fn audit_line(row: &Row) -> String {
     let command = row.command.as_deref().unwrap_or_default();
     let line = sanitize::text(command.lines().next().unwrap_or_default());
     let line: String = line.chars().take(LONGEST).collect();
-    format!("{:>6}  {}  {:7}  {result:14}  {line}\n", row.id, row.time, row.kind)
+    format!("{:>6}  {}  {:8}  {result:14}  {line}\n", row.id, row.time, row.kind)
 }
 
 /// Everything about a row.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use bashtion::{Decoder, Event, Events, Outcome, Status, Stream};
+use bashtion::{Answer, ApprovalId, Decoder, Event, Events, Outcome, Status, Stream, Verdict};
 use serde::Serialize;
 
 use super::outlet::Target;
@@ -13,6 +13,21 @@ pub(super) fn show(mut events: Events) -> io::Result<()> {
     let mut decoders = Decoders::default();
     while let Some(event) = events.blocking_recv() {
         match event {
+            Event::Asked { operation_id, approval_id, command, cwd, verdict, effects, .. } => {
+                print_line(&Line::Asked {
+                    operation_id: &operation_id,
+                    approval_id: approval_id.as_ref(),
+                    command: &command,
+                    cwd: cwd.to_string_lossy(),
+                    verdict: &verdict,
+                    effects: &effects,
+                })?;
+            }
+            Event::Answered { operation_id, approval_id, answer } => print_line(&Line::Answered {
+                operation_id: &operation_id,
+                approval_id: approval_id.as_ref(),
+                answer: &answer,
+            })?,
             Event::Started { operation_id, command, display, cwd, pid } => print_line(&Line::Started {
                 operation_id: &operation_id,
                 command: &command,
@@ -48,6 +63,20 @@ pub(super) fn print_result(outcome: &Outcome) -> io::Result<()> {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
+    Asked {
+        operation_id: &'a str,
+        approval_id: Option<&'a ApprovalId>,
+        command: &'a str,
+        cwd: Cow<'a, str>,
+        verdict: &'a Verdict,
+        effects: &'a [String],
+    },
+    Answered {
+        operation_id: &'a str,
+        approval_id: Option<&'a ApprovalId>,
+        #[serde(flatten)]
+        answer: &'a Answer,
+    },
     Started {
         operation_id: &'a str,
         command: &'a str,

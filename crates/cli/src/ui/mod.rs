@@ -1,7 +1,10 @@
 //! Everything that is printed.
 
+mod approvals;
+mod ask;
 mod audit;
 mod face;
+mod frame;
 mod json;
 mod outlet;
 mod plain;
@@ -16,6 +19,8 @@ use bashtion::{Enforced, SandboxMode};
 use serde::Serialize;
 
 use crate::error::CliError;
+pub(crate) use approvals::{approval_answered, approval_as_json, approval_table};
+pub(crate) use ask::{Choice, approval_in_full, ask, can_ask};
 pub(crate) use audit::{audit_details, audit_line};
 pub(crate) use face::Face;
 use outlet::{Outlet, Target};
@@ -107,8 +112,19 @@ pub(crate) fn report(error: &CliError, format: Format) -> ExitCode {
 }
 
 /// Tells why a command was not run.
-pub(crate) fn report_refusal(command: &str, verdict: &bashtion::Verdict) {
-    let text = shown(command, verdict, Target::Stderr.is_coloured());
+pub(crate) fn report_refusal(outcome: &bashtion::Outcome) {
+    let mut text = shown(&outcome.command, &outcome.verdict, Target::Stderr.is_coloured());
+    match (outcome.status, &outcome.approval_id) {
+        (bashtion::Status::NeedsApproval, Some(id)) => {
+            text += &format!(
+                "waiting: {id}\nhelp: the user can agree with `bashtion approve {id}`, which runs nothing by itself; run the command again after that\n"
+            );
+        }
+        (bashtion::Status::NeedsApproval, None) => {
+            text.extend(outcome.notes.iter().map(|note| format!("note: {}\n", sanitize::text(note))));
+        }
+        (_, _) => {}
+    }
     let _ = Target::Stderr.write(text.as_bytes());
 }
 
@@ -127,6 +143,11 @@ pub(crate) fn report_sandbox(outcome: &bashtion::Outcome) {
         text += &format!("sandbox: {}\n", sanitize::text(denial));
     }
     let _ = Target::Stderr.write(text.as_bytes());
+}
+
+/// Ends a line on standard error that nobody else will.
+pub(crate) fn end_line() {
+    let _ = Target::Stderr.write(b"\n");
 }
 
 /// Whether what is printed may be coloured.

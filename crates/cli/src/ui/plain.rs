@@ -56,6 +56,8 @@ impl Outlets {
             Event::Output { stream: Stream::Stdout | Stream::Output, bytes, .. } => self.stdout.write(&bytes),
             Event::Output { stream: Stream::Stderr, bytes, .. } => self.stderr.write(&bytes),
             Event::Judged { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
             | Event::Started { .. }
             | Event::Missed { .. }
             | Event::Ended { .. }

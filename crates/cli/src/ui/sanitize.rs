@@ -95,6 +95,30 @@ pub(super) fn text(text: &str) -> String {
     safe
 }
 
+/// The same for somebody who decides by it: also what cannot be seen, and what looks like a space and is none.
+pub(super) fn visible(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' | '\t' | '\r' | '\u{8}' => safe.extend(char::from_u32(0x2400 + u32::from(char))),
+            _ if is_unseen(char) => {
+                let _ = write!(safe, "<U+{:04X}>", u32::from(char));
+            }
+            _ => show(char, &mut safe),
+        }
+    }
+    safe
+}
+
+/// Fillers, joiners, selectors, spaces other than the usual one, and line separators.
+fn is_unseen(char: char) -> bool {
+    (char != ' ' && char.is_whitespace())
+        || matches!(char,
+            '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200c}'..='\u{200d}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0080}'..='\u{e0fff}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

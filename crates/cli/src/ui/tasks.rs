@@ -185,7 +185,7 @@ fn milliseconds(duration: Duration) -> u64 {
 }
 
 /// `850ms`, `12s`, `3m20s`, `2h5m`, `4d`
-fn short(duration: Duration) -> String {
+pub(super) fn short(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
         0 => format!("{}ms", duration.as_millis()),

@@ -29,7 +29,7 @@ impl Screen {
         Self {
             decoder: Decoder::default(),
             sanitizer: Sanitizer::default(),
-            spinner: Spinner { started: Instant::now(), shown: false, possible: !is_dumb() },
+            spinner: Spinner { started: None, shown: false, possible: !is_dumb() },
             at_line_start: true,
             coloured: Target::Stderr.is_coloured(),
         }
@@ -52,7 +52,13 @@ impl Screen {
                     self.print(&safe)?;
                 }
                 Some(Event::Ended { outcome, .. }) => self.close(&outcome)?,
-                Some(Event::Judged { .. } | Event::Started { .. } | Event::Missed { .. }) => {}
+                Some(Event::Started { .. }) => self.spinner.started = Some(Instant::now()),
+                Some(
+                    Event::Judged { .. }
+                    | Event::Asked { .. }
+                    | Event::Answered { .. }
+                    | Event::Missed { .. },
+                ) => {}
                 Some(Event::Lost { .. }) | None => return self.spinner.clear(),
             }
         }
@@ -114,7 +120,8 @@ fn seconds(duration: Duration) -> String {
 
 /// A sign of life with the elapsed time, on the line where the next output will come.
 struct Spinner {
-    started: Instant,
+    /// Not while somebody is asked.
+    started: Option<Instant>,
     shown: bool,
     possible: bool,
 }
@@ -125,7 +132,7 @@ impl Spinner {
 
     fn turn(&mut self) -> io::Result<()> {
         const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-        let elapsed = self.started.elapsed();
+        let elapsed = self.started.map(|started| started.elapsed()).unwrap_or_default();
         if !self.possible || elapsed < Self::PATIENCE {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use bashtion::{Decision, Finding, Verdict};
-use bashtion_guard::{Analysis, DecidedBy, Effect, Found, PartDecision};
+use bashtion_guard::{Analysis, DecidedBy, Found, PartDecision};
 
 use super::sanitize;
 
@@ -93,7 +93,7 @@ pub(crate) fn explained(
     for found in &analysis.commands {
         text += &format!("  {}\n", sanitize::text(&described(found)));
         for effect in &found.effects {
-            text += &format!("      {}\n", sanitize::text(&effect_in_words(effect)));
+            text += &format!("      {}\n", sanitize::text(&effect.to_string()));
         }
         for finding in verdict.findings.iter().filter(|finding| finding.span == found.span) {
             let word = painted(&finding.severity.to_string(), finding.severity, coloured);
@@ -159,27 +159,6 @@ fn described(found: &Found) -> String {
     let via =
         if found.via.is_empty() { String::new() } else { format!("   (through {})", found.via.join(", ")) };
     format!("{}{via}", found.shown())
-}
-
-fn effect_in_words(effect: &Effect) -> String {
-    let place = |target: &bashtion_guard::Target| {
-        let kind = serde_json::to_value(target.place)
-            .ok()
-            .and_then(|value| value.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        format!("{} ({kind})", target.path)
-    };
-    match effect {
-        Effect::Delete { target, recursive: true } => {
-            format!("deletes {} and everything in it", place(target))
-        }
-        Effect::Delete { target, recursive: false } => format!("deletes {}", place(target)),
-        Effect::Move { target } => format!("moves {} away", place(target)),
-        Effect::Write { target } => format!("writes {}", place(target)),
-        Effect::Permissions { target, .. } => format!("changes permissions of {}", place(target)),
-        Effect::Execute { target } => format!("executes {}", place(target)),
-        Effect::Connect { host } => format!("talks to {host}"),
-    }
 }
 
 fn indented(text: &str) -> String {

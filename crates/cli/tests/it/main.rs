@@ -1,6 +1,8 @@
 //! The command line, wired to the engine.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod approval;
+mod approval_terminal;
 mod audit;
 mod check;
 mod configured;

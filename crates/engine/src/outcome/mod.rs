@@ -9,6 +9,7 @@ use std::time::Duration;
 use bashtion_sandbox::{Exit, Report, Signal, Usage};
 use serde::{Deserialize, Serialize};
 
+use crate::approval::ApprovalId;
 use crate::tasks::TaskId;
 use crate::{Output, Verdict};
 
@@ -52,6 +53,8 @@ pub struct Outcome {
     pub output_file_bytes: Option<u64>,
     /// The background task that it is or was.
     pub task_id: Option<TaskId>,
+    /// The question that it waits for, or whose answer it has used.
+    pub approval_id: Option<ApprovalId>,
     /// The shell's process id, which was also its process group; none if nothing was run.
     pub pid: Option<i32>,
     /// What was decided before it ran.

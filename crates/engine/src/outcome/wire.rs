@@ -9,6 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Leftover, Outcome, Status};
+use crate::approval::ApprovalId;
 use crate::tasks::TaskId;
 use crate::{Output, Verdict};
 
@@ -33,6 +34,7 @@ struct Wire<'a> {
     output_file: Option<Cow<'a, str>>,
     output_file_bytes: Option<u64>,
     task_id: Option<Cow<'a, TaskId>>,
+    approval_id: Option<Cow<'a, ApprovalId>>,
     pid: Option<i32>,
     pgid: Option<i32>,
     verdict: Cow<'a, Verdict>,
@@ -95,6 +97,7 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
             output_file: outcome.output_file.as_deref().map(Path::to_string_lossy),
             output_file_bytes: outcome.output_file_bytes,
             task_id: outcome.task_id.as_ref().map(Cow::Borrowed),
+            approval_id: outcome.approval_id.as_ref().map(Cow::Borrowed),
             pid: outcome.pid,
             pgid: outcome.pid,
             verdict: Cow::Borrowed(&outcome.verdict),
@@ -149,6 +152,7 @@ impl TryFrom<Wire<'_>> for Outcome {
             output_file: wire.output_file.map(|path| path.into_owned().into()),
             output_file_bytes: wire.output_file_bytes,
             task_id: wire.task_id.map(Cow::into_owned),
+            approval_id: wire.approval_id.map(Cow::into_owned),
             pid: wire.pid,
             verdict: wire.verdict.into_owned(),
             sandbox: wire.sandbox.into_owned(),

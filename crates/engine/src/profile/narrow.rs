@@ -58,7 +58,9 @@ impl Profile {
         }
         self.narrow_permissions(&layer.permissions.narrowing()).map_err(|source| match source {
             PermissionError::Widens { what } => told(Problem::Widens(what)),
-            source => ProfileError::Permission { origin: origin.to_owned(), source },
+            source @ PermissionError::Entry { .. } => {
+                ProfileError::Permission { origin: origin.to_owned(), source }
+            }
         })?;
         self.narrow_policy(&layer.guard.settings()).map_err(|source| match source {
             PolicyError::Widens { what } => told(Problem::Widens(what)),

@@ -106,7 +106,7 @@ impl Wording {
         let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let worst = outcome.verdict.findings.first();
         match name {
-            "approval_id" => String::new(),
+            "approval_id" => outcome.approval_id.as_ref().map(ToString::to_string).unwrap_or_default(),
             "command" => outcome.command.clone(),
             "cut" => match &outcome.output {
                 Output::Separate { stdout, stderr } => counted(stdout.cut + stderr.cut),

@@ -1,10 +1,11 @@
 //! Names of tasks.
 
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use crate::short_name;
 
 /// The name of a background task.
 ///
@@ -28,21 +29,11 @@ pub struct InvalidTaskId {
 }
 
 const PREFIX: &str = "bash-";
-const LENGTH: usize = 6;
 
 impl TaskId {
     /// Probably a new one.
     pub(super) fn random() -> Self {
-        /// Without those that look alike.
-        const LETTERS: &[u8] = b"23456789abcdefghjkmnpqrstuvwxyz";
-        let mut number = RandomState::new().hash_one(std::process::id());
-        let mut name = PREFIX.to_owned();
-        for _ in 0..LENGTH {
-            let (rest, digit) = (number / LETTERS.len() as u64, number % LETTERS.len() as u64);
-            name.push(char::from(LETTERS[usize::try_from(digit).unwrap_or(0)]));
-            number = rest;
-        }
-        Self(name)
+        Self(short_name::random(PREFIX))
     }
 
     /// As it is written.
@@ -56,10 +47,10 @@ impl FromStr for TaskId {
     type Err = InvalidTaskId;
 
     fn from_str(text: &str) -> Result<Self, InvalidTaskId> {
-        let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        match text.strip_prefix(PREFIX) {
-            Some(rest) if rest.len() == LENGTH && rest.bytes().all(is_letter) => Ok(Self(text.to_owned())),
-            Some(_) | None => Err(InvalidTaskId { given: text.to_owned() }),
+        if short_name::is_one(PREFIX, text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidTaskId { given: text.to_owned() })
         }
     }
 }

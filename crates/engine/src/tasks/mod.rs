@@ -32,6 +32,7 @@ pub use id::{InvalidTaskId, TaskId};
 pub(crate) use log::Log;
 pub(crate) use presence::Presence;
 pub use processes::Live;
+pub(crate) use processes::VARIABLE as TASK_VARIABLE;
 use processes::{Snapshot, boot};
 pub use reading::Chunk;
 pub(crate) use start::start;

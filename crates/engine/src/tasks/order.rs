@@ -8,6 +8,7 @@ use super::TaskId;
 use super::log::Sizes;
 use crate::Outcome;
 use crate::Request;
+use crate::approval::Foregone;
 use crate::context::Caller;
 use crate::engine::Settings;
 
@@ -21,6 +22,8 @@ pub(super) struct Assignment {
     pub(super) settings: Settings,
     pub(super) caller: Caller,
     pub(super) request: Request,
+    /// What somebody has said to it, if it was asked about.
+    pub(super) foregone: Option<Foregone>,
 }
 
 /// What a supervisor answers, on its standard output, before it is on its own.

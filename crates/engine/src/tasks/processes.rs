@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::TaskId;
 
 /// The variable that names the task in the environment of its processes.
-pub(super) const VARIABLE: &str = "BASHTION_TASK_ID";
+pub(crate) const VARIABLE: &str = "BASHTION_TASK_ID";
 
 /// What the processes of a running task use right now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

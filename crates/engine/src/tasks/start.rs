@@ -12,6 +12,7 @@ use super::folder::{Folder, private};
 use super::log::Sizes;
 use super::order::{Answer, Assignment};
 use super::{Placed, TaskError, Tasks};
+use crate::approval::Foregone;
 use crate::context::Caller;
 use crate::engine::Settings;
 use crate::{Outcome, Request, Status};
@@ -23,7 +24,12 @@ pub(super) const ARGUMENT: &str = "__supervise";
 pub(super) static CAN_SUPERVISE: AtomicBool = AtomicBool::new(false);
 
 /// Starts a task, and returns when it runs, or when it is known that it does not.
-pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Result<Outcome, TaskError> {
+pub(crate) fn start(
+    settings: &Settings,
+    request: Request,
+    caller: Caller,
+    foregone: Option<Foregone>,
+) -> Result<Outcome, TaskError> {
     let program = supervisor(settings)?;
     let tasks = Tasks::of(settings, Placed::Background);
     let (folder, outputs) = tasks.make_directories()?;
@@ -44,6 +50,7 @@ pub(crate) fn start(settings: &Settings, request: Request, caller: Caller) -> Re
         settings: settings.clone(),
         caller,
         request,
+        foregone,
     };
     let begun = assign(&program, &assignment);
     let is_running = matches!(&begun, Ok(outcome) if outcome.status == Status::Running || has_record(&place));

@@ -20,7 +20,7 @@ use super::processes::VARIABLE;
 use super::start::{ARGUMENT, CAN_SUPERVISE};
 use crate::engine::{Adopting, Begun};
 use crate::ledger::{Books, Ledger, LedgerError};
-use crate::{Engine, Error, Outcome, Status, ToolContext};
+use crate::{Approver, Engine, Error, Outcome, Status, ToolContext};
 
 /// Makes this program able to start background tasks: each is watched by a process of its own, which is this program
 /// again. Call it first of all in `main`, before there is a second thread.
@@ -88,9 +88,10 @@ struct Supervisor {
 
 impl Supervisor {
     async fn run(self, assignment: Assignment, books: Books) -> io::Result<()> {
-        let Assignment { id, sizes, settings, caller, request, .. } = assignment;
+        let Assignment { id, sizes, settings, caller, request, foregone, .. } = assignment;
         let grace = settings.limits.grace;
-        let engine = Engine::from_settings(settings, Adopting::Orphans, books);
+        let approver = foregone.map(|answer| Arc::new(answer) as Arc<dyn Approver>);
+        let engine = Engine::from_settings(settings, Adopting::Orphans, books, approver);
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
         let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
         let request = request.env(VARIABLE, id.as_str());
@@ -104,7 +105,7 @@ impl Supervisor {
                 return answer(&Answer::Failed { message, causes: vec![error.to_string()] });
             }
         };
-        let running = match engine.begin(request, &context, Some(log)) {
+        let running = match engine.begin(request, &context, Some(log)).await {
             Ok(Begun::Running(running)) => running,
             Ok(Begun::NotRun(outcome)) => return answer(&Answer::Begun(outcome)),
             Err(error) => return answer(&failure(&error)),

@@ -26,6 +26,7 @@ async fn started_output_ended_in_this_order() {
             }
             Event::Ended { outcome, .. } => format!("ended {}", outcome.status),
             Event::Judged { verdict, .. } => format!("judged {}", verdict.decision),
+            Event::Asked { .. } | Event::Answered { .. } => panic!("nobody is asked"),
             Event::Missed { .. } | Event::Lost { .. } => panic!("it ended"),
         });
     }

@@ -1,6 +1,8 @@
 //! The library with real processes.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod approval;
+mod approval_queue;
 mod cancellation;
 mod descriptors;
 mod dropped_future;

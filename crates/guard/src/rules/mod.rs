@@ -1,5 +1,6 @@
 //! The rules. Each is a page: its file says what it is for, why, and what to do instead.
 
+mod approves_itself;
 mod changes_accounts;
 mod changes_permissions;
 mod changes_system;
@@ -70,6 +71,7 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &deletes_data::DeletesData,
     &deletes_infrastructure::DeletesInfrastructure,
     &publishes::Publishes,
+    &approves_itself::ApprovesItself,
     &opaque::Opaque,
 ];
 

@@ -79,8 +79,8 @@ pub(super) async fn start_and_wait(
 
 fn refused(outcome: &Outcome, face: Face) -> Result<ExitCode, CliError> {
     ui::print_outcome(outcome, face, String::new)?;
-    if face.is_for_people() {
-        ui::report_refusal(&outcome.command, &outcome.verdict);
+    if face.is_for_people() && outcome.status != Status::Cancelled {
+        ui::report_refusal(outcome);
     }
     Ok(exit_code::of(outcome, None))
 }

@@ -11,7 +11,7 @@ use bashtion::{Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Requ
 use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::{Args, Place, confining};
+use super::{Approve, Args, Place, approving, confining};
 use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
@@ -27,6 +27,7 @@ pub(super) struct Settings {
     state_dir: Option<PathBuf>,
     pub(super) profile: Profile,
     audit: Option<bashtion_audit::Settings>,
+    approve: Approve,
     /// How long a command is waited for that then goes on in the background.
     pub(super) soft_wait: Duration,
     pub(super) max_output: usize,
@@ -43,6 +44,7 @@ impl Settings {
     /// For a background task the supervisor writes everything down.
     pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
         let mut engine = Engine::builder().profile(&self.profile);
+        engine = approving::asking(engine, self.approve);
         if let Some(dir) = &self.state_dir {
             engine = engine.state_dir(dir);
         }
@@ -150,7 +152,17 @@ impl Settings {
             audit.secrets.extend(secret.map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
         let max_output = args.max_output.unwrap_or(profile.output.cut.max);
-        Ok(Self { request, cwd, face, state_dir: state_dir(), profile, audit, soft_wait, max_output })
+        Ok(Self {
+            request,
+            cwd,
+            face,
+            state_dir: state_dir(),
+            profile,
+            audit,
+            approve: args.approve,
+            soft_wait,
+            max_output,
+        })
     }
 }
 
