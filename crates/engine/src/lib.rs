@@ -21,6 +21,7 @@
 
 mod admit;
 mod approval;
+mod builder;
 pub mod calls;
 mod conclude;
 mod confine;
@@ -67,10 +68,11 @@ pub use bashtion_sandbox::{
     ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Process, Report,
     Requirement, ResourceLimits, Signal, SpawnError, Step, UnknownSignal, Usage,
 };
+pub use builder::Builder;
 pub use confine::{SandboxSettings, usual_limits};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};
-pub use engine::{Builder, Engine, Error};
+pub use engine::{Engine, Error};
 pub use environment::{Base, EnvSettings, Home};
 pub use event::{Event, EventSender, Events, Stream};
 pub use examine::{Examination, landlock_lacks};

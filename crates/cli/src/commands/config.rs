@@ -144,8 +144,12 @@ fn listed(settings: &[Setting]) -> String {
             text += &format!("\n[{place}]\n");
             section = place;
         }
-        let line = format!("{name} = {}", setting.value.replace('\n', "\n  "));
-        text += &format!("{line:<50} # {}\n", setting.origin);
+        let line = format!("{name} = {}", setting.value);
+        text += &if line.contains('\n') {
+            format!("# {}\n{line}\n", setting.origin)
+        } else {
+            format!("{line:<50} # {}\n", setting.origin)
+        };
     }
     text.trim_start_matches('\n').lines().map(|line| ui::visible(line) + "\n").collect()
 }

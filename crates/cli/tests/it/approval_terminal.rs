@@ -218,3 +218,45 @@ fn for_the_background_it_is_asked_here() {
     terminal.type_keys("\u{3}");
     assert_eq!(terminal.end().1, Some(130));
 }
+
+/// With a configuration where everything is asked about but what is remembered.
+fn remembering(world: &World, keys: &str, command: &str) -> String {
+    let config = world.work().join("../home/.config/bashtion/config.toml");
+    if !config.exists() {
+        std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+        std::fs::write(&config, "# mine\n[permissions]\ndefault = \"ask\" # always\n").unwrap();
+    }
+    let mut terminal = Terminal::run(world, "", command);
+    terminal.wait_for(PROMPT);
+    terminal.type_keys(keys);
+    let (seen, code) = terminal.end();
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("remembered in "), "{seen}");
+    std::fs::read_to_string(config).unwrap()
+}
+
+#[test]
+fn always_exactly_this_is_remembered_and_nothing_more() {
+    let world = world();
+    let config = remembering(&world, "a\n", "touch made && echo $UNSET*");
+    assert!(config.starts_with("# mine\n[permissions]\ndefault = \"ask\" # always\n"), "{config}");
+    assert!(config.contains(r"allow = ['tool:bash:touch made \&\& echo \$UNSET\*']"), "{config}");
+    let again = world.run("touch made && echo $UNSET*").finish();
+    assert_eq!(again.code(), Some(0), "{}", again.stderr());
+    for other in
+        ["touch made", "touch made && echo $UNSET* ", "touch made && echo x", "x; touch made && echo $UNSET*"]
+    {
+        assert_eq!(world.bashtion().args(&["check", other]).finish().code(), Some(3), "{other}");
+    }
+}
+
+#[test]
+fn always_this_pattern_is_remembered_and_nothing_more() {
+    let world = world();
+    let config = remembering(&world, "p\n", "git version --build-options");
+    assert!(config.contains("allow = [\"git version *\"]"), "{config}");
+    assert_eq!(world.run("git version").finish().code(), Some(0));
+    for other in ["git version; ls", "git status", "git version $(ls)", "sudo git version"] {
+        assert_ne!(world.bashtion().args(&["check", other]).finish().code(), Some(0), "{other}");
+    }
+}

@@ -1,10 +1,12 @@
 //! The command line, wired to the engine.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agents;
 mod approval;
 mod approval_terminal;
 mod audit;
 mod check;
+mod config;
 mod configured;
 mod confined;
 mod exit_codes;

@@ -156,6 +156,10 @@ pub(crate) struct PermissionsLayer {
     pub(crate) ask: Option<Vec<String>>,
     /// What does not run.
     pub(crate) deny: Option<Vec<String>>,
+    /// A question waits for an answer for so long.
+    pub(crate) answer_within: Option<Quantity>,
+    /// An approval can be used for so long.
+    pub(crate) use_within: Option<Quantity>,
 }
 
 /// `[sandbox]`

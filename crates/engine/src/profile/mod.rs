@@ -15,8 +15,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Builder;
-use crate::{EnvSettings, Leftovers, Limits, OutputSettings, Policy, SandboxSettings, TaskLimits};
+use crate::Builder;
+use crate::{
+    ApprovalLimits, EnvSettings, Leftovers, Limits, OutputSettings, Policy, SandboxSettings, TaskLimits,
+};
 pub use layer::Hint;
 use layer::Layer;
 pub use layers::{Layers, Origin, ProfileError, Setting};
@@ -45,6 +47,8 @@ pub struct Profile {
     pub env: EnvSettings,
     /// How commands are judged, and what is permitted.
     pub policy: Policy,
+    /// How long questions about them, and the answers, hold.
+    pub approvals: ApprovalLimits,
     /// How commands are confined.
     pub sandbox: SandboxSettings,
     /// Background tasks.

@@ -56,6 +56,8 @@ impl Profile {
             Some(required) => self.tool.require_description = required,
             None => {}
         }
+        let times = (&layer.permissions.answer_within, &layer.permissions.use_within);
+        only_the_users("how long approvals hold", &times, &(&None, &None)).map_err(told)?;
         self.narrow_permissions(&layer.permissions.narrowing()).map_err(|source| match source {
             PermissionError::Widens { what } => told(Problem::Widens(what)),
             source @ PermissionError::Entry { .. } => {

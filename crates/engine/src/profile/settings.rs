@@ -11,8 +11,9 @@ use super::layer::{
 use super::{AuditSettings, Profile, ProfileError, ToolSettings, Wording};
 use crate::quantities::{parse_count, parse_duration, parse_seconds, parse_size};
 use crate::{
-    Captures, Cut, Decision, Ends, EnvSettings, GuardSettings, Leftovers, Limits, Namespaces, Network,
-    OutputSettings, Policy, Requirement, ResourceLimits, SandboxMode, SandboxSettings, Streams, TaskLimits,
+    ApprovalLimits, Captures, Cut, Decision, Ends, EnvSettings, GuardSettings, Leftovers, Limits, Namespaces,
+    Network, OutputSettings, Policy, Requirement, ResourceLimits, SandboxMode, SandboxSettings, Streams,
+    TaskLimits,
 };
 
 type Checked<T> = Result<T, String>;
@@ -27,6 +28,7 @@ impl Profile {
         guard.questions = guard.questions.filter(|answer| *answer != Decision::Ask);
         let policy = Policy::new(&guard)
             .map_err(|source| ProfileError::Policy { origin: origin.to_owned(), source })?;
+        let approvals = layer.permissions.approvals().map_err(wrong)?;
         let permissions = Permissions::new(&layer.permissions.settings())
             .map_err(|source| ProfileError::Permission { origin: origin.to_owned(), source })?;
         Ok(Self {
@@ -36,6 +38,7 @@ impl Profile {
             output,
             env: layer.env.settings(),
             policy: policy.permissions(permissions),
+            approvals,
             sandbox: layer.sandbox.settings().map_err(wrong)?,
             tasks: layer.tasks.settings().map_err(wrong)?,
             audit: layer.audit.settings().map_err(wrong)?,
@@ -63,9 +66,14 @@ impl LimitsLayer {
         };
         let (shortest, longest) = (limits.shortest_timeout, limits.longest_timeout);
         for (name, time) in [("timeout", limits.timeout), ("slow-timeout", limits.slow_timeout)] {
-            if time.is_zero() || time < shortest || time > longest {
+            if time.is_zero() || time < shortest {
                 return Err(format!(
-                    "limits.{name} is {time:?}: it must be between {shortest:?} and {longest:?}"
+                    "limits.{name} is {time:?}: it must be more than zero, and at least {shortest:?}"
+                ));
+            }
+            if time > longest {
+                return Err(format!(
+                    "limits.{name} is {time:?}, more than limits.longest-timeout, {longest:?}"
                 ));
             }
         }
@@ -159,6 +167,16 @@ impl GuardLayer {
 }
 
 impl PermissionsLayer {
+    /// How long questions and answers hold.
+    fn approvals(&self) -> Checked<ApprovalLimits> {
+        let usual = ApprovalLimits::default();
+        Ok(ApprovalLimits {
+            answer_within: or(self.answer_within.as_ref(), parse_seconds, usual.answer_within)?,
+            use_within: or(self.use_within.as_ref(), parse_seconds, usual.use_within)?,
+            ..usual
+        })
+    }
+
     fn settings(self) -> PermissionSettings {
         PermissionSettings {
             default: self.default.unwrap_or(Decision::Allow),

@@ -52,6 +52,25 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Of a command that will start under this process.
+    pub(super) fn announced(id: TaskId, command: &str, context: &ToolContext) -> Self {
+        Self {
+            version: VERSION,
+            id,
+            command: command.to_owned(),
+            display: command.to_owned(),
+            description: None,
+            cwd: context.working_dir().to_string_lossy().into_owned(),
+            started: milliseconds_since_1970(),
+            boot: boot(),
+            pid: 0,
+            supervisor: rustix::process::getpid().as_raw_nonzero().get(),
+            timeout_ms: None,
+            agent: context.agent_name().map(str::to_owned),
+            head: 0,
+        }
+    }
+
     /// Of a command that has just started under this process.
     pub(super) fn of(
         id: TaskId,

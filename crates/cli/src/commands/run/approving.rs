@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use bashtion::{Answer, Answering, Approver, Builder, Question, Suggestion, approve_with};
+use bashtion::{Answer, Answering, ApprovalLimits, Approver, Builder, Question, Suggestion, approve_with};
 use tokio::sync::oneshot;
 
 use super::Approve;
@@ -12,11 +12,13 @@ use crate::config;
 use crate::ui::{self, Choice};
 
 /// An engine that asks as the flag says.
-pub(super) fn asking(engine: Builder, approve: Approve) -> Builder {
+pub(super) fn asking(engine: Builder, approve: Approve, limits: &ApprovalLimits) -> Builder {
     match approve {
         Approve::Never => engine,
-        Approve::Ask if ui::can_ask() => engine.queue_approvals().approver(Arc::new(AtTerminal)),
-        Approve::Ask => engine.queue_approvals(),
+        Approve::Ask if ui::can_ask() => {
+            engine.approval_limits(limits.clone()).approver(Arc::new(AtTerminal))
+        }
+        Approve::Ask => engine.approval_limits(limits.clone()),
         Approve::Always => engine
             .approver(approve_with(|_| async { Answer::Approved { by: "--approve always".to_owned() } })),
     }
