@@ -148,7 +148,9 @@ impl Walker<'_> {
         if assignment.append || assignment.subscript.is_some() {
             let before = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
             let scalar = assignment.subscript.is_none();
-            values = appended(before, &values, scalar);
+            let all = appended(before, &values, scalar);
+            // `$name` is the first element, and that may be this one.
+            values = if scalar { all } else { union(all, values) };
         }
         let shown = values.iter().filter_map(|value| match value {
             Value::Scalar(text) => Some((name.to_owned(), text.clone())),
@@ -197,7 +199,13 @@ impl Walker<'_> {
                 return self.script(&code, scope, &setting);
             }
             if let Some(body) = scope.functions.get(name).cloned() {
-                return self.call_function(name, &body, arguments.to_vec(), scope, call);
+                let printed = self.call_function(name, &body, arguments.to_vec(), scope, call);
+                // Behind `command`, `bash -c` or `sudo`, or if it may not have been defined, the program runs.
+                if call.setting.via.iter().all(|via| scope.functions.contains_key(via))
+                    && self.functions.contains(name)
+                {
+                    return printed;
+                }
             }
         }
         let Some(program) = self.program(name, scope) else {
