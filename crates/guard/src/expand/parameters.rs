@@ -1,5 +1,7 @@
 //! Variables, positional arguments and what `${…}` does with them.
 
+use std::collections::BTreeSet;
+
 use super::{Run, Splitting, Token, edits, split};
 use crate::scope::{Arguments, Scope, Value};
 use crate::syntax::ast::{Change, Parameter, Part, Word};
@@ -20,6 +22,9 @@ impl Walker<'_> {
         self.note_expansion(&parameter.name, scope);
         let lists = self.elements(parameter, scope);
         if matches!(parameter.change, Change::Indirect) {
+            for name in lists.iter().flatten() {
+                self.evaluate_subscript(name, scope);
+            }
             for name in lists.iter().flatten().filter_map(Text::value) {
                 self.note_expansion(name, scope);
             }
@@ -49,6 +54,7 @@ impl Walker<'_> {
                 lists.into_iter().map(|list| list.into_iter().map(required).collect()).collect()
             }
             Change::Edit { operator: ":", words } if is_list(parameter) => {
+                words.iter().for_each(|word| self.arithmetic(&word.parts, scope));
                 let numbers: Vec<Option<usize>> = words
                     .iter()
                     .map(|word| {
@@ -58,6 +64,9 @@ impl Walker<'_> {
                 lists.into_iter().map(|list| slice(list, &numbers, &parameter.name)).collect()
             }
             Change::Edit { operator, words } => {
+                if *operator == ":" {
+                    words.iter().for_each(|word| self.arithmetic(&word.parts, scope));
+                }
                 let words: Vec<Text> = words
                     .iter()
                     .map(|word| self.fields(word, scope).into_iter().next().unwrap_or_default())
@@ -209,21 +218,8 @@ impl Walker<'_> {
             if assigns && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
                 self.record_assignment(name, Text::unknown(Why::Number), scope);
             }
-            let values = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
-            if !values.is_empty() {
-                self.note_expansion(name, scope);
-            }
-            for value in values {
-                if let Value::Scalar(value) = &value {
-                    self.record_evaluation(value, scope);
-                }
-                if let Value::Scalar(value) = value
-                    && value.rough().contains(['$', '`'])
-                {
-                    self.second_evaluation(&value, scope);
-                }
-            }
         }
+        self.evaluate_names(&text, scope, &mut BTreeSet::new());
     }
 }
 

@@ -65,7 +65,7 @@ impl Walker<'_> {
             }
             "unset" => {
                 for argument in arguments {
-                    self.second_evaluation(argument, scope);
+                    self.evaluate_subscript(argument, scope);
                     if let Some(name) = argument.value() {
                         scope.unset(name);
                     }
@@ -74,19 +74,19 @@ impl Walker<'_> {
             "read" | "mapfile" | "readarray" => self.read(name, arguments, call, scope),
             "let" => {
                 for argument in arguments {
-                    self.second_evaluation(argument, scope);
+                    self.evaluate_number(argument, scope);
                 }
             }
             "test" | "[" => {
                 for pair in arguments.windows(2) {
                     if pair[0].value() == Some("-v") {
-                        self.second_evaluation(&pair[1], scope);
+                        self.evaluate_subscript(&pair[1], scope);
                     }
                 }
             }
             "printf" if arguments.first().and_then(Text::value) == Some("-v") => {
                 if let Some(target) = arguments.get(1) {
-                    self.second_evaluation(target, scope);
+                    self.evaluate_subscript(target, scope);
                     self.doubtful.insert(target.rough());
                     if let (Some(name), Some(text)) = (target.value(), super::output::printf(&arguments[2..]))
                     {
@@ -230,8 +230,19 @@ impl Walker<'_> {
         let mut skip = false;
         let mut array = None;
         for argument in arguments {
-            self.second_evaluation(argument, scope);
+            self.evaluate_subscript(argument, scope);
             let text = argument.rough();
+            // `mapfile -C CODE`, also in a cluster and without a blank.
+            if command != "read"
+                && let Some(at) = text.strip_prefix('-').and_then(|flags| flags.find('C'))
+            {
+                let rest = argument.strip_prefix(&text[..at + 2]).filter(|rest| !rest.is_empty());
+                let next = arguments.iter().skip_while(|other| *other != argument).nth(1).cloned();
+                if let Some(code) = rest.or(next) {
+                    let setting = call.setting.through(command);
+                    self.script(&code, &mut scope.clone(), &setting);
+                }
+            }
             if std::mem::take(&mut skip) {
                 // `read -a NAME` names its array there.
                 array = Some(text);

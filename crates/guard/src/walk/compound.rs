@@ -119,7 +119,7 @@ impl Walker<'_> {
             }
             Kind::Loop { condition, body } => self.while_loop(condition, body, scope, setting),
             Kind::For { name, words, body } => {
-                let values = match words {
+                let values: Vec<Text> = match words {
                     Some(words) => words.iter().flat_map(|word| self.fields(word, scope)).collect(),
                     None => match &scope.arguments {
                         Arguments::Known(arguments) => arguments.clone(),
@@ -127,6 +127,7 @@ impl Walker<'_> {
                     },
                 };
                 self.record_assignment(name, Text::unknown(Why::Many), scope);
+                values.iter().for_each(|value| self.look_at_value(value, scope));
                 scope.set(
                     name,
                     values.into_iter().map(Value::Scalar).fold(vec![], |all, one| union(all, vec![one])),
@@ -184,12 +185,16 @@ impl Walker<'_> {
                 let compares = ["-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
                 let evaluates =
                     words.iter().any(|word| word.bare().is_some_and(|bare| compares.contains(&bare)));
+                let mut looks_up = false;
                 for word in words {
                     for value in self.values(word, scope) {
-                        if evaluates {
-                            self.second_evaluation(&value, scope);
+                        if std::mem::take(&mut looks_up) {
+                            self.evaluate_subscript(&value, scope);
+                        } else if evaluates {
+                            self.evaluate_number(&value, scope);
                         }
                     }
+                    looks_up = word.bare() == Some("-v");
                 }
                 Stream::Nothing
             }

@@ -6,6 +6,7 @@ mod code;
 mod compound;
 mod constants;
 mod containers;
+mod evaluation;
 mod filters;
 mod finders;
 mod interpreters;

@@ -15,6 +15,9 @@ use super::{DEEPEST, Walker, output};
 /// `sudo env timeout 5 nice …`: nobody needs more of them.
 const MOST_WRAPPERS: usize = 24;
 
+/// Builtins whose arguments are names of variables, which may have a subscript.
+const NAMING: [&str; 8] = ["wait", "readonly", "declare", "typeset", "local", "export", "getopts", "coproc"];
+
 /// One call of a program, builtin or function.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
@@ -145,6 +148,18 @@ impl Walker<'_> {
                 vec![Value::Array(words.iter().flat_map(|word| self.fields(word, scope)).collect())]
             }
         };
+        for value in &values {
+            match value {
+                Value::Scalar(text) => self.look_at_value(text, scope),
+                // `name=([expression]=value)`
+                Value::Array(all) => all.iter().for_each(|text| {
+                    self.look_at_value(text, scope);
+                    if text.prefix().starts_with('[') {
+                        self.evaluate_subscript(text, scope);
+                    }
+                }),
+            }
+        }
         if assignment.append || assignment.subscript.is_some() {
             let before = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
             let scalar = assignment.subscript.is_none();
@@ -206,6 +221,14 @@ impl Walker<'_> {
                 {
                     return printed;
                 }
+            }
+        }
+        for argument in arguments {
+            // `{name[expression]}<file`, and variables that builtins set: `wait -p`, `readonly -a`.
+            let text = argument.prefix();
+            let takes_names = name.value().is_some_and(|name| NAMING.contains(&name));
+            if takes_names || text.starts_with('{') {
+                self.evaluate_subscript(argument, scope);
             }
         }
         let Some(program) = self.program(name, scope) else {
