@@ -147,6 +147,10 @@ fn own_places(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
     let config = user_file()?.and_then(|path| std::path::absolute(path).ok());
     let config = if named { config } else { config.and_then(|path| path.parent().map(Path::to_owned)) };
     let places: Vec<PathBuf> = config.into_iter().chain(state_dir()).collect();
+    // Also where they lead, if the user keeps them elsewhere.
+    let files = user_file()?.into_iter().chain(places.clone());
+    let led_to = files.filter_map(|place| place.canonicalize().ok()).filter(|real| !places.contains(real));
+    let places: Vec<PathBuf> = places.iter().cloned().chain(led_to.collect::<Vec<_>>()).collect();
     for place in places.iter().filter(|place| place.starts_with(&project) && !place.exists()) {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
     }

@@ -36,6 +36,8 @@ pub(crate) struct Job {
     pub(crate) temporary: PathBuf,
     pub(crate) tells_temporary: bool,
     pub(crate) env: Vec<(OsString, OsString)>,
+    /// What of it the request itself has set.
+    pub(crate) given: Vec<(OsString, OsString)>,
     pub(crate) search_path: Option<OsString>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) output: OutputSettings,
@@ -173,6 +175,7 @@ impl Job {
             tells_temporary: request.base_env == BaseEnv::OfEngine
                 && settings.env.base != Base::Empty
                 && !request.env.iter().any(|(name, _)| name == "TMPDIR"),
+            given: vec![],
             search_path: context.var("PATH").map(OsStr::to_owned),
             command: request.command,
             description: request.description,
@@ -229,6 +232,7 @@ fn check_env(env: &[(OsString, OsString)]) -> Result<(), AdmitError> {
 fn timeout(request: &Request, limits: &Limits) -> Result<Option<Duration>, AdmitError> {
     let (shortest, longest) = (limits.shortest_timeout, limits.longest_timeout);
     let given = match (request.timeout, request.mode, limits.beyond) {
+        (Timeout::OfTask, _, _) => return Ok(None),
         (Timeout::Never, _, _) if longest >= LONGEST_TIMEOUT => return Ok(None),
         (Timeout::Never, _, Beyond::Clamp) => return Ok(Some(longest)),
         (Timeout::Never, _, Beyond::Reject) => return Err(AdmitError::NoTimeout { longest }),

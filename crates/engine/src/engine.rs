@@ -155,6 +155,7 @@ impl Engine {
     /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. If somebody has to agree, the approver is asked
     /// here, before that. Events and cancellation of the context end with this call. Needs a tokio runtime.
     pub async fn start(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
+        let request = request.into_task();
         // What is wrong with the request is told here, in full.
         Job::admit(request.clone(), context, &self.settings)?;
         let foregone = match &self.approver {
@@ -192,11 +193,13 @@ impl Engine {
         log: Option<Log>,
     ) -> Result<Begun, Error> {
         let settings = &self.settings;
+        let given = request.own_variables();
         let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
-        let job = Job::admit(request, context, settings)?; // cwd open, limits clamped, inputs valid
+        let mut job = Job::admit(request, context, settings)?; // cwd open, limits clamped, inputs valid
+        job.given = given;
         let world = world(&job);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
-        let verdict = judge(&analysis, &world, &settings.policy); // pure: allow, ask, deny
+        let verdict = judge(&analysis, &job, &world, &settings.policy); // pure: allow, ask, deny
         self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run
         context.notify(|| Event::judged(&job, &verdict, context));
         let end = EndTeller::new(context, &self.books); // if this is dropped while somebody is asked

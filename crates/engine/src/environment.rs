@@ -12,6 +12,9 @@ use crate::{Request, ToolContext};
 /// The caller's variables that a command may see. Tokens and keys are nowhere near this list.
 const ALLOWED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
 
+/// What would change what bash makes of a command is not inherited.
+const BASHS_OWN: [&str; 6] = ["BASH_ENV", "BASHOPTS", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS"];
+
 /// How the environment of a command is made.
 ///
 /// ```
@@ -46,7 +49,7 @@ pub struct EnvSettings {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Base {
-    /// All of it, with the secrets that may be in it.
+    /// All of it, with the secrets that may be in it, but for what would change the shell itself.
     Inherit,
     /// What is named.
     #[default]
@@ -87,7 +90,9 @@ impl EnvSettings {
             Base::AllowList => self.allow.iter().any(|allowed| name == allowed.as_str()),
             Base::Inherit => {
                 let name = name.to_string_lossy();
-                !self.withhold.iter().any(|pattern| bashtion_guard::matches_text(pattern, &name))
+                let changes_shell = BASHS_OWN.contains(&&*name) || name.starts_with("BASH_FUNC_");
+                !changes_shell
+                    && !self.withhold.iter().any(|pattern| bashtion_guard::matches_text(pattern, &name))
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What would the command do, and may it?
 
-use bashtion_guard::{Analysis, Policy, Verdict, World};
+use std::ffi::OsString;
+
+use bashtion_guard::{Analysis, Finding, Policy, Verdict, World};
 
 use crate::admit::Job;
 
@@ -22,6 +24,18 @@ pub(crate) fn analyze(job: &Job, world: &World) -> Analysis {
     bashtion_guard::analyze(&job.command, world)
 }
 
-pub(crate) fn judge(analysis: &Analysis, world: &World, policy: &Policy) -> Verdict {
-    policy.judge(analysis, world)
+/// The text, and the variables that were given with it.
+pub(crate) fn judge(analysis: &Analysis, job: &Job, world: &World, policy: &Policy) -> Verdict {
+    let verdict = policy.judge(analysis, world);
+    // The caller's own path changes nothing.
+    let own =
+        |(name, value): &&(OsString, OsString)| name == "PATH" && Some(value) == job.search_path.as_ref();
+    let given = job.given.iter().filter(|variable| !own(variable));
+    let given = given.map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
+    let objections: Vec<Finding> =
+        given.flat_map(|(name, value)| policy.judge_variable(&name, &value, world)).collect();
+    if objections.is_empty() {
+        return verdict;
+    }
+    Verdict::new(verdict.findings.into_iter().chain(objections).collect())
 }

@@ -36,6 +36,9 @@ pub fn parse_moment(text: &str) -> Result<SystemTime, String> {
 
 /// A time with its unit, or a number of seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    if text.ends_with('M') {
+        return Err(format!("{text:?} could be minutes or months: write 5m, or 5months"));
+    }
     let seconds = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds
         .or_else(|| humantime::parse_duration(text).ok())
@@ -44,6 +47,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 
 /// The same, of at least a second.
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+    if text.ends_with('M') {
+        return Err(format!("{text:?} could be minutes or months: write 5m, or 5months"));
+    }
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
     let time = seconds.or_else(|| humantime::parse_duration(text).ok());
     time.filter(|time| time.as_secs() > 0)

@@ -122,6 +122,8 @@ pub enum KeepFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Timeout {
     OfMode,
+    /// A background task takes as long as it takes, also where a foreground command may not.
+    OfTask,
     After(Duration),
     Never,
 }
@@ -264,6 +266,19 @@ impl Request {
     pub fn reset_session(mut self) -> Self {
         self.resets_session = true;
         self
+    }
+
+    /// The same in the background, where nobody waits for it.
+    pub(crate) fn into_task(self) -> Self {
+        match self.timeout {
+            Timeout::OfMode => Self { timeout: Timeout::OfTask, ..self },
+            Timeout::OfTask | Timeout::After(_) | Timeout::Never => self,
+        }
+    }
+
+    /// What it sets, but for the name that a task is told.
+    pub(crate) fn own_variables(&self) -> Vec<(OsString, OsString)> {
+        self.env.iter().filter(|(name, _)| name != crate::tasks::TASK_VARIABLE).cloned().collect()
     }
 
     /// When the raw output is kept in a file.

@@ -259,6 +259,48 @@ impl Policy {
         blocked.chain(findings).collect()
     }
 
+    /// What there is to say about a variable that a command is given beside its text: the same as about one in it.
+    ///
+    /// ```
+    /// use bashtion_guard::{Policy, World};
+    /// let world = World::new("/w", "/home/dev");
+    /// assert_eq!(Policy::default().judge_variable("BASH_ENV", "x.sh", &world)[0].rule, "hijacks-programs");
+    /// assert!(Policy::default().judge_variable("EDITION", "7", &world).is_empty());
+    /// ```
+    #[must_use]
+    pub fn judge_variable(&self, name: &str, value: &str, world: &World) -> Vec<Finding> {
+        if self.off {
+            return vec![];
+        }
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let mut findings = if is_name {
+            let quoted = value.replace('\'', "'\\''");
+            let analysis = crate::analyze(&format!("{name}='{quoted}' true"), world);
+            rules::findings(&analysis, world)
+        } else {
+            // Bash takes functions from such: `BASH_FUNC_ls%%=() { …`.
+            vec![Finding {
+                rule: "hijacks-programs".to_owned(),
+                severity: Decision::Ask,
+                message: format!(
+                    "the variable {name:?} is no ordinary one: a shell may take it for a function"
+                ),
+                span: Span { start: 0, end: 0 },
+                help: "give it a name of letters, digits and underscores".to_owned(),
+            }]
+        };
+        for finding in &mut findings {
+            finding.severity = self.severity.get(&finding.rule).copied().unwrap_or(finding.severity);
+            if finding.severity == Decision::Ask {
+                finding.severity = self.questions.unwrap_or(Decision::Ask);
+            }
+            finding.span = Span { start: 0, end: 0 };
+            finding.message = format!("the variable {name} that it is given: {}", finding.message);
+        }
+        findings.retain(|finding| finding.severity != Decision::Allow);
+        findings
+    }
+
     fn blocked(&self, text: &str, analysis: &Analysis) -> Option<Finding> {
         let start = analysis.command.find(text)?;
         let message = self.block_message.as_deref().unwrap_or("the command contains a blocked text: {text}");

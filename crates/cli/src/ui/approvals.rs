@@ -17,11 +17,16 @@ pub(crate) fn approval_table(approvals: &[Approval]) -> String {
     for approval in approvals {
         let age = short(approval.asked.elapsed().unwrap_or_default());
         text += &format!("{:11} {age:>8}  {}\n", approval.id.as_str(), beginning(&approval.command));
+        if let Some(confined) = approval.circumstances.first() {
+            let more = approval.circumstances.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" (and {more} more, see it in full)") };
+            text += &format!("{:20}  {}{more}\n", "", beginning(confined));
+        }
         for finding in approval.verdict.findings.iter().take(3) {
             text += &format!("{:20}  {}: {}\n", "", finding.rule, beginning(&finding.message));
         }
     }
-    text + "see one in full and agree to it with `bashtion approve ID`, refuse it with `bashtion deny ID`\n"
+    text + "see one in full with `bashtion approve --show ID`, agree to it with `bashtion approve ID`, refuse it with `bashtion deny ID`\n"
 }
 
 /// As much as fits on a line, and how much does not.
@@ -63,6 +68,7 @@ pub(crate) fn approval_as_json(approval: &Approval) -> Value {
         "cwd": approval.cwd.to_string_lossy(),
         "verdict": approval.verdict,
         "effects": approval.effects,
+        "circumstances": approval.circumstances,
     })
 }
 

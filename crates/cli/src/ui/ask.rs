@@ -42,7 +42,7 @@ pub(crate) fn ask(question: &Question, suggestion: Option<&Suggestion>) -> io::R
         if let Some(choice) = understood(&line, suggestion) {
             return Ok(choice);
         }
-        Target::Stderr.write("please answer y or n; Ctrl-C gives up\n".as_bytes())?;
+        Target::Stderr.write("please answer with one of these letters; Ctrl-C gives up\n".as_bytes())?;
     }
     Ok(Choice::No { reason: String::new() })
 }
@@ -55,6 +55,7 @@ fn asked(question: &Question, suggestion: Option<&Suggestion>) -> String {
         description: question.description.as_deref(),
         verdict: &question.verdict,
         effects: &question.effects,
+        circumstances: &question.circumstances,
     };
     let mut frame = about.framed("This command needs your approval", if width == 0 { 80 } else { width });
     if let Some(Suggestion { exact, pattern }) = suggestion {
@@ -116,6 +117,14 @@ fn read_line() -> io::Result<Option<String>> {
     }
 }
 
+/// Asks about what stands above. Blocks. Whatever is not a clear yes is a no.
+pub(crate) fn confirm(prompt: &str) -> io::Result<bool> {
+    tcflush(stdio::stdin(), QueueSelector::IFlush)?;
+    Target::Stderr.write(prompt.as_bytes())?;
+    let line = read_line()?.unwrap_or_default();
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 /// What a question is about.
 struct About<'a> {
     command: &'a str,
@@ -123,6 +132,7 @@ struct About<'a> {
     description: Option<&'a str>,
     verdict: &'a Verdict,
     effects: &'a [String],
+    circumstances: &'a [String],
 }
 
 impl About<'_> {
@@ -135,6 +145,10 @@ impl About<'_> {
         }
         frame.heading("in");
         frame.quote(self.cwd);
+        frame.heading("how it would run");
+        for circumstance in self.circumstances {
+            frame.quote(circumstance);
+        }
         if let Some(description) = self.description {
             frame.heading("for, in the words of whoever wants to run it");
             frame.quote(description);
@@ -164,6 +178,7 @@ pub(crate) fn approval_in_full(approval: &Approval, closing: &str) -> String {
         description: approval.description.as_deref(),
         verdict: &approval.verdict,
         effects: &approval.effects,
+        circumstances: &approval.circumstances,
     };
     let width = tcgetwinsize(stdio::stdout()).map_or(usize::MAX, |size| usize::from(size.ws_col));
     about.framed(approval.id.as_str(), if width == 0 { 80 } else { width }).close(closing)

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::error::CliError;
 pub(crate) use approvals::{approval_answered, approval_as_json, approval_table};
-pub(crate) use ask::{Choice, approval_in_full, ask, can_ask};
+pub(crate) use ask::{Choice, approval_in_full, ask, can_ask, confirm};
 pub(crate) use audit::{audit_details, audit_line};
 pub(crate) use face::Face;
 use outlet::{Outlet, Target};

@@ -31,7 +31,7 @@ pub(super) fn print_cut(outcome: &Outcome) -> io::Result<()> {
     let mut outlets = Outlets::new();
     if let Some(text) = &outcome.text {
         outlets.stdout.write(text.as_bytes())?;
-        if !text.ends_with('\n') {
+        if !text.is_empty() && !text.ends_with('\n') {
             outlets.stdout.write(b"\n")?;
         }
         return outlets.finish();

@@ -126,8 +126,12 @@ pub(crate) fn explained(
                 rules.first().unwrap_or(&"unknown")
             )
         }
-        (Decision::Ask, None) => {
+        (Decision::Ask, None) if verdict.findings.iter().any(|finding| finding.rule == "opaque") => {
             "  no permission can name what is not understood; write it with constants\n".to_owned()
+        }
+        (Decision::Ask, None) => {
+            "  in your configuration: an entry of [permissions] allow for each part that is asked about\n"
+                .to_owned()
         }
     };
     text

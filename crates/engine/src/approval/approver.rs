@@ -9,7 +9,8 @@ use std::sync::Arc;
 use bashtion_guard::Analysis;
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, Binding};
+use super::circumstances::circumstances;
+use super::{ApprovalId, Binding, Place};
 use crate::admit::Job;
 use crate::engine::Settings;
 use crate::{Suggestion, ToolContext, Verdict};
@@ -65,6 +66,8 @@ pub struct Question {
     pub verdict: Verdict,
     /// What it would do, in words, as far as it can be told.
     pub effects: Vec<String>,
+    /// Under what circumstances, in words: how it is confined, what variables it gets, how long it may take.
+    pub circumstances: Vec<String>,
     /// What could be permitted for good, so that it is not asked about again.
     pub suggestion: Option<Suggestion>,
     /// Everything that the answer is about.
@@ -91,15 +94,18 @@ pub enum Answer {
     NoAnswer,
 }
 
+/// Who wants to run a command, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asker<'a> {
+    pub(super) context: &'a ToolContext,
+    pub(super) settings: &'a Settings,
+    pub(super) session: Option<&'a str>,
+    pub(super) place: Place,
+}
+
 impl Question {
-    pub(super) fn new(
-        job: &Job,
-        verdict: &Verdict,
-        analysis: &Analysis,
-        context: &ToolContext,
-        settings: &Settings,
-        binding: Binding,
-    ) -> Self {
+    pub(super) fn new(job: &Job, verdict: &Verdict, analysis: &Analysis, asker: Asker<'_>) -> Self {
+        let Asker { context, settings, session, place } = asker;
         Self {
             operation_id: context.shared_id(),
             approval_id: None,
@@ -109,8 +115,9 @@ impl Question {
             cwd: job.cwd.clone(),
             verdict: verdict.clone(),
             effects: effects(analysis),
+            circumstances: circumstances(job, settings, session, place),
             suggestion: settings.policy.suggest(analysis, verdict),
-            binding,
+            binding: Binding::of(job, settings, session, place),
         }
     }
 }

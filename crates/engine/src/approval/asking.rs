@@ -2,8 +2,9 @@
 
 use bashtion_guard::Analysis;
 
+use super::approver::Asker;
 use super::queue::{ApprovalError, Known};
-use super::{Answer, ApprovalId, ApprovalLimits, Approvals, Approver, Binding, Place, Question};
+use super::{Answer, ApprovalId, ApprovalLimits, Approvals, Approver, Place, Question};
 use crate::admit::Job;
 use crate::engine::Settings;
 use crate::ledger::{Books, LedgerError};
@@ -55,8 +56,13 @@ impl Asking<'_> {
     }
 
     async fn reply(self, job: &Job, verdict: &Verdict) -> Result<Reply, LedgerError> {
-        let binding = Binding::of(job, self.settings, self.session, self.place);
-        let mut question = Question::new(job, verdict, self.analysis, self.context, self.settings, binding);
+        let asker = Asker {
+            context: self.context,
+            settings: self.settings,
+            session: self.session,
+            place: self.place,
+        };
+        let mut question = Question::new(job, verdict, self.analysis, asker);
         if let Some((queue, _)) = &self.queue {
             match queue.consult(&question.binding).await {
                 Ok(Known::Answered(id, answer)) => return self.answered(Some(id), answer),

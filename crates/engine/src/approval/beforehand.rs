@@ -1,7 +1,8 @@
 //! Asking for a command that another process will run: whoever can be asked is here.
 
+use super::approver::Asker;
 use super::queue::Known;
-use super::{Answer, Approvals, Approver, Binding, Foregone, Place, Question};
+use super::{Answer, Approvals, Approver, Foregone, Place, Question};
 use crate::admit::Job;
 use crate::conclude::not_run;
 use crate::engine::Settings;
@@ -27,17 +28,20 @@ pub(crate) async fn ask_beforehand(
     context: &ToolContext,
     settings: &Settings,
 ) -> Result<Beforehand, Error> {
+    let given = request.own_variables();
     let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
-    let job = Job::admit(request, context, settings)?;
+    let mut job = Job::admit(request, context, settings)?;
+    job.given = given;
     let world = world(&job);
     let analysis = analyze(&job, &world);
-    let verdict = judge(&analysis, &world, &settings.policy);
+    let verdict = judge(&analysis, &job, &world, &settings.policy);
     if verdict.decision != Decision::Ask {
         return Ok(Beforehand::Nothing);
     }
     let session = session.as_ref().map(Session::name);
-    let binding = Binding::of(&job, settings, session, Place::Background);
-    let mut question = Question::new(&job, &verdict, &analysis, context, settings, binding.clone());
+    let asker = Asker { context, settings, session, place: Place::Background };
+    let mut question = Question::new(&job, &verdict, &analysis, asker);
+    let binding = question.binding.clone();
     if settings.approvals.is_some() {
         match Approvals::new(settings.state_dir.as_deref()).peek(&binding) {
             Ok(Known::Answered(..)) => return Ok(Beforehand::Nothing),

@@ -34,6 +34,8 @@ struct Bound<'a> {
     session: Option<&'a str>,
     command: &'a str,
     cwd: &'a OsStr,
+    /// Which directory that is: another one can take its name.
+    cwd_file: Option<(u64, u64)>,
     workspace: &'a OsStr,
     roots: Vec<&'a OsStr>,
     home: Option<&'a OsStr>,
@@ -57,6 +59,7 @@ impl Binding {
             session,
             command: &job.command,
             cwd: job.cwd.as_os_str(),
+            cwd_file: rustix::fs::fstat(&job.cwd_fd).ok().map(|stat| (stat.st_dev, stat.st_ino)),
             workspace: job.workspace.as_os_str(),
             roots: job.roots.iter().map(AsRef::as_ref).collect(),
             home: job.home.as_deref().map(AsRef::as_ref),

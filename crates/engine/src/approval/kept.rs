@@ -27,6 +27,8 @@ pub struct Approval {
     pub verdict: Verdict,
     /// What it would do, in words.
     pub effects: Vec<String>,
+    /// Under what circumstances.
+    pub circumstances: Vec<String>,
     /// When it was asked.
     pub asked: SystemTime,
     /// What became of it.
@@ -87,6 +89,7 @@ impl From<Record> for Approval {
             cwd: record.cwd.into(),
             verdict: record.verdict,
             effects: record.effects,
+            circumstances: record.circumstances,
             asked: time(record.asked),
             state,
         }

@@ -9,6 +9,7 @@ mod approver;
 mod asking;
 mod beforehand;
 mod binding;
+mod circumstances;
 mod id;
 mod kept;
 mod queue;

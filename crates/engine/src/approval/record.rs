@@ -30,6 +30,8 @@ pub(super) struct Record {
     pub(super) cwd: String,
     pub(super) verdict: Verdict,
     pub(super) effects: Vec<String>,
+    #[serde(default)]
+    pub(super) circumstances: Vec<String>,
     /// Milliseconds since 1970, as all times here.
     pub(super) asked: u64,
     pub(super) expires: u64,
@@ -69,6 +71,7 @@ impl Record {
             cwd: question.cwd.to_string_lossy().into_owned(),
             verdict: question.verdict.clone(),
             effects: question.effects.clone(),
+            circumstances: question.circumstances.clone(),
             asked,
             expires: asked.saturating_add(answer_within),
             answer_within,

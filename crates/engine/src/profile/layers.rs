@@ -162,6 +162,8 @@ impl Layers {
         let table = table(origin, text)?;
         lay(&mut self.table, &mut self.origins, "", table, origin, Lists::Replace);
         origin.clone_into(&mut self.top);
+        // Now, so that the file is named that is wrong.
+        self.profile()?;
         Ok(self)
     }
 

@@ -6,7 +6,7 @@ use super::layer::{
     AuditLayer, EnvLayer, Layer, LimitsLayer, OutputLayer, SandboxLayer, TasksLayer, ToolLayer, WordingLayer,
 };
 use super::{AuditMode, Profile, ProfileError};
-use crate::environment::{Base, Home};
+use crate::environment::Base;
 use crate::quantities::parse_duration;
 use crate::{GuardSettings, Leftovers, Namespaces, Network, PermissionError, PolicyError, Requirement};
 
@@ -151,10 +151,9 @@ impl Profile {
         }
         env.allow.retain(|name| before.base == Base::Empty || before.lets_through(name.as_ref()));
         env.withhold.extend(layer.withhold.iter().flatten().cloned());
-        match layer.home {
-            Some(Home::Caller) if env.home == Home::Workspace => return widens("sets env.home to caller"),
-            Some(home) => env.home = home,
-            None => {}
+        // In a home that the agent can write lie the settings of git and others.
+        if layer.home.is_some_and(|home| home != env.home) {
+            return widens("sets env.home");
         }
         if layer.set.is_some() || layer.non_interactive.is_some() {
             return widens("sets variables for every command");

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use bashtion::{ApprovalList, ApprovalState, Approvals};
 
-use super::{answer, approvals};
+use super::{Sure, answer, approvals};
 use crate::error::CliError;
 use crate::ui::{self, Format};
 
@@ -18,6 +18,14 @@ pub(crate) struct Args {
     /// The question, as results and this list name it, or enough of its beginning: ask-7k2m9q.
     id: Option<String>,
 
+    /// Only show it in full.
+    #[arg(long, requires = "id")]
+    show: bool,
+
+    /// Agree without being asked again. Without a terminal there is no asking.
+    #[arg(long, short, conflicts_with = "show")]
+    yes: bool,
+
     /// Print the questions as a JSON array; with a name, the one that was answered.
     #[arg(long)]
     json: bool,
@@ -26,6 +34,7 @@ pub(crate) struct Args {
 const EXAMPLES_AND_EXIT_CODES: &str = "\
 Examples:
   bashtion approve
+  bashtion approve --show ask-7k2m9q
   bashtion approve ask-7k2m9q
   bashtion approve 7k
 
@@ -44,9 +53,22 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     match &args.id {
-        Some(id) => answer(id, args.error_format(), Approvals::approve),
+        Some(id) if args.show => show(id, args),
+        Some(id) => {
+            let sure = if args.yes { Sure::Yes } else { Sure::IfNobodyCanBeAsked };
+            answer(id, args.error_format(), sure, Approvals::approve)
+        }
         None => list(args),
     }
+}
+
+fn show(id: &str, args: &Args) -> Result<ExitCode, CliError> {
+    let approvals = approvals();
+    let approval = approvals.get(&approvals.find(id)?)?;
+    if args.json {
+        return ui::print_json(&ui::approval_as_json(&approval));
+    }
+    ui::print(ui::approval_in_full(&approval, "nothing was answered").as_bytes())
 }
 
 fn list(args: &Args) -> Result<ExitCode, CliError> {

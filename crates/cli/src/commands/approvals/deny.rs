@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::answer;
+use super::{Sure, answer};
 use crate::error::CliError;
 use crate::ui::Format;
 
@@ -33,5 +33,5 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    answer(&args.id, args.error_format(), |approvals, id, by| approvals.deny(id, by, &args.reason))
+    answer(&args.id, args.error_format(), Sure::Yes, |approvals, id, by| approvals.deny(id, by, &args.reason))
 }

@@ -18,10 +18,19 @@ fn approvals() -> Approvals {
     Approvals::new(state_dir().as_deref())
 }
 
+/// Whether whoever answers has seen the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sure {
+    Yes,
+    /// At a terminal it is shown first.
+    IfNobodyCanBeAsked,
+}
+
 /// Finds the question, shows it in full, and answers it.
 fn answer(
     given: &str,
     format: ui::Format,
+    sure: Sure,
     answer: impl FnOnce(&Approvals, &ApprovalId, &str) -> Result<Approval, ApprovalError>,
 ) -> Result<ExitCode, CliError> {
     refuse_commands()?;
@@ -40,6 +49,16 @@ fn answer(
             }
         },
     };
+    if sure == Sure::IfNobodyCanBeAsked && format == ui::Format::Text && ui::can_ask() {
+        ui::print(ui::approval_in_full(&waiting, "nothing was answered yet").as_bytes())?;
+        let failed = |error| CliError::new("cannot ask").caused_by(&error);
+        if !ui::confirm("Approve it? [y]es, [n]o: ").map_err(failed)? {
+            let message = format!("{id} was not approved, and waits on");
+            return Err(CliError::new(message).help("refuse it with `bashtion deny`"));
+        }
+        let answered = answer(&approvals, &id, &user())?;
+        return ui::print(ui::approval_answered(&answered).as_bytes());
+    }
     let answered = answer(&approvals, &id, &user())?;
     if format == ui::Format::Json {
         return ui::print_json(&ui::approval_as_json(&answered));

@@ -141,7 +141,7 @@ impl Settings {
             (None, _) => limits.timeout,
         };
         request = match (args.timeout, args.place()) {
-            (_, Place::BackgroundLater) | (None, Place::Background) => request.no_timeout(),
+            (_, Place::BackgroundLater) | (None, Place::Background) => request,
             (Some(Patience::Until(after)), _) => request.timeout(after),
             (Some(Patience::ForEver), _) => request.no_timeout(),
             (None, Place::Foreground) => request,
