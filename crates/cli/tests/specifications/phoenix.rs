@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use bashtion::calls::{self, Placement, Vendor};
-use bashtion::{CancellationToken, Engine, Landlock, Profile, Request, Status, ToolContext, landlock_lacks};
+use bashtion::{
+    CancellationToken, Engine, Landlock, Profile, Request, Status, TaskState, ToolContext, landlock_lacks,
+};
 use bashtion_testkit::{
     Finished, Life, World, in_a_thread_without_landlock, living_with, state_of, wait_until,
 };
@@ -196,6 +198,23 @@ fn req_bash_003_the_command_outlives_its_caller() {
     fs::write(world.work().join("go"), "").unwrap();
     let task = serde_json::from_slice(&fs::read(started).unwrap()).unwrap();
     assert_eq!(waited(&world, &task)["output"], "still here\n");
+}
+
+#[tokio::test]
+async fn req_bash_003_a_call_in_the_background_has_no_timeout() {
+    let dir = TempDir::new().unwrap();
+    let mut profile = Profile::built_in("phoenix").unwrap();
+    profile.limits.timeout = Duration::from_millis(100);
+    let builder = Engine::builder().profile(&profile).state_dir(dir.path().join("state"));
+    let engine = builder.supervisor(env!("CARGO_BIN_EXE_bashtion")).build();
+    let sent = json!({"command": "sleep 0.5; echo done", "mode": "background"});
+    let parsed = calls::parse(Vendor::Phoenix, sent).unwrap();
+    let results = parsed.call().run(&engine, &ToolContext::from_host(dir.path())).await;
+    let id = results[0].as_ref().unwrap().task_id.clone().unwrap();
+    let task = engine.tasks().wait(&id).await.unwrap();
+    let TaskState::Ended(outcome) = task.state else { panic!("{task:?}") };
+    assert_eq!((outcome.status, outcome.output.stdout()), (Status::Exited(0), "done\n"));
+    assert_eq!(parsed.reply(&results)["pgid"], json!(results[0].as_ref().unwrap().pid));
 }
 
 #[test]

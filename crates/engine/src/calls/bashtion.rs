@@ -77,11 +77,10 @@ impl ToolCall for BashtionBash {
         if let Some(name) = &self.session {
             request = request.session(name);
         }
-        Ok(match (self.mode, self.timeout_ms) {
-            (Some(BashtionMode::Background), None) => Call::background(request.no_timeout()),
-            (Some(BashtionMode::Background), Some(_)) => Call::background(request),
-            (Some(BashtionMode::Slow), _) => Call::foreground(request.mode(Mode::Slow)),
-            (Some(BashtionMode::Default) | None, _) => Call::foreground(request),
+        Ok(match self.mode {
+            Some(BashtionMode::Background) => Call::background(request),
+            Some(BashtionMode::Slow) => Call::foreground(request.mode(Mode::Slow)),
+            Some(BashtionMode::Default) | None => Call::foreground(request),
         })
     }
 
