@@ -11,7 +11,7 @@ use crate::permissions::{PartDecision, PermissionError, PermissionLayer, Permiss
 use crate::rules::{self, RULES};
 use crate::syntax::ast::Span;
 use crate::texts::TextRule;
-use crate::verdict::{Decision, Finding, PERMISSION, Verdict};
+use crate::verdict::{BLOCK, Decision, Finding, PERMISSION, Verdict};
 use crate::world::World;
 
 /// How strictly commands are judged.
@@ -305,7 +305,7 @@ impl Policy {
         let start = analysis.command.find(text)?;
         let message = self.block_message.as_deref().unwrap_or("the command contains a blocked text: {text}");
         Some(Finding {
-            rule: "block".to_owned(),
+            rule: BLOCK.to_owned(),
             severity: Decision::Deny,
             message: message.replace("{text}", text),
             span: Span { start, end: start + text.len() },

@@ -32,6 +32,9 @@ impl std::fmt::Display for Decision {
 /// The name under which permissions speak.
 pub(crate) const PERMISSION: &str = "permission";
 
+/// The rule of texts that are blocked by name.
+pub(crate) const BLOCK: &str = "block";
+
 /// What a rule has to say about a part of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -61,12 +64,20 @@ impl Verdict {
     /// Made of findings.
     #[must_use]
     pub fn new(mut findings: Vec<Finding>) -> Self {
-        // Safety before permission: what is dangerous is said before what is merely not allowed.
-        let permission = |finding: &Finding| finding.rule == PERMISSION;
-        findings.sort_by_key(|finding| (Reverse(finding.severity), permission(finding), finding.span));
+        findings.sort_by_key(|finding| (Reverse(finding.severity), turn(finding), finding.span));
         findings = telling(findings);
         let decision = findings.first().map_or(Decision::Allow, |finding| finding.severity);
         Self { decision, findings }
+    }
+}
+
+/// What is blocked by name speaks first, and safety before permission: what is dangerous is said before what is merely not
+/// allowed.
+fn turn(finding: &Finding) -> u8 {
+    match finding.rule.as_str() {
+        BLOCK => 0,
+        PERMISSION => 2,
+        _ => 1,
     }
 }
 

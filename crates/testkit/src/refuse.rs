@@ -13,9 +13,20 @@ pub fn in_ci() -> bool {
 
 /// Runs `body` in a thread for which `clone3` fails with `errno`, as container filters make it.
 pub fn in_a_thread_without_clone3<T: Send>(errno: i32, body: impl FnOnce() -> T + Send) -> T {
+    in_a_thread_without(&[libc::SYS_clone3], errno, body)
+}
+
+/// Runs `body` in a thread that finds no Landlock, like everything that it starts.
+pub fn in_a_thread_without_landlock<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    let calls =
+        [libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self];
+    in_a_thread_without(&calls, libc::ENOSYS, body)
+}
+
+fn in_a_thread_without<T: Send>(calls: &[i64], errno: i32, body: impl FnOnce() -> T + Send) -> T {
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
     let architecture = std::env::consts::ARCH.try_into().expect("seccompiler knows it");
-    let rules = BTreeMap::from([(libc::SYS_clone3, vec![])]);
+    let rules: BTreeMap<_, _> = calls.iter().map(|call| (*call, vec![])).collect();
     let filter =
         SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).expect("a valid filter");
     let program: BpfProgram = filter.try_into().expect("a filter that compiles");

@@ -55,7 +55,7 @@ impl ToolCall for ChorusBash {
         }
         if let Some(characters) = self.max_output_len {
             // Half of what is kept is the end. Both cuts may move to a line end, so there has to be more of it.
-            request = request.max_output(2 * (characters + SPARE));
+            request = request.max_output(asked_for(characters));
         }
         Ok(Call::foreground(request))
     }
@@ -82,6 +82,10 @@ impl ToolCall for ChorusBash {
 /// More than a cut moves.
 const SPARE: usize = 256;
 
+fn asked_for(characters: usize) -> usize {
+    2 * (characters + SPARE)
+}
+
 #[derive(Debug, Default)]
 struct Kept {
     text: String,
@@ -101,7 +105,7 @@ impl ChorusBash {
                 let rest = &stream.text[start..];
                 (&stream.text[..start], rest.find('\n').map_or("", |end| &rest[end + 1..]))
             }
-            None => ("", stream.text.as_str()),
+            None => ("", without_header(stream, asked_for(most))),
         };
         let end = last(after, most);
         if stream.cut == 0 && end.len() == stream.text.len() {
@@ -116,6 +120,13 @@ impl ChorusBash {
             cut: true,
         }
     }
+}
+
+/// An engine with the profile of Chorus has put a header of its own over what it kept.
+fn without_header(stream: &Text, kept: usize) -> &str {
+    let header = format!("[Output truncated: showing last {kept} chars of ");
+    let rest = stream.text.strip_prefix(&header).filter(|_| stream.cut > 0);
+    rest.and_then(|rest| rest.split_once('\n')).map_or(stream.text.as_str(), |(_, kept)| kept)
 }
 
 fn exit_code(answer: Answer<'_>) -> Option<i32> {

@@ -59,6 +59,14 @@ fn blocked_text_is_refused_wherever_it_stands() {
 }
 
 #[test]
+fn blocked_text_speaks_first_wherever_it_stands() {
+    let policy = Policy::new(&Settings { block: vec!["/tmp/b".to_owned()], ..Settings::default() }).unwrap();
+    let verdict = judged(&policy, "rm -rf ~; rm -rf /tmp/b");
+    let rules: Vec<_> = verdict.findings.iter().map(|finding| finding.rule.as_str()).collect();
+    assert_eq!(rules, ["block", "removes-root"]);
+}
+
+#[test]
 fn an_allowed_command_is_that_command_and_no_other() {
     let policy =
         Policy::new(&Settings { allow: vec!["git reset --hard".to_owned()], ..Settings::default() }).unwrap();
