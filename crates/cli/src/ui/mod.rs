@@ -5,6 +5,7 @@ mod ask;
 mod audit;
 mod face;
 mod frame;
+mod highlight;
 mod json;
 mod outlet;
 mod plain;

@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use bashtion::{Decoder, Event, Events, Fate, Outcome, Status, Wording};
 use tokio::time::timeout;
 
+use super::highlight::highlighted;
 use super::outlet::{Target, is_dumb};
 use super::sanitize::{self, Sanitizer};
 
@@ -135,6 +136,7 @@ impl Screen {
     /// As the profile has it: its values made harmless, and red or green where they say how it went.
     fn own_closing(&self, outcome: &Outcome) -> Option<String> {
         self.words.wording.closing(outcome, Some(self.words.limit), &|name, value| match name {
+            "output" | "stdout" if self.coloured => highlighted(&sanitize::text(&value)),
             "output" | "stdout" => sanitize::text(&value),
             "stderr" => self.coloured(AnsiColor::Red, &sanitize::text(&value)),
             "short_status" | "status" => self.coloured(colour(outcome), &value),
@@ -146,9 +148,13 @@ impl Screen {
         if !self.coloured || text.is_empty() {
             return text.to_owned();
         }
-        let style = Style::new().fg_color(Some(colour.into()));
-        format!("{style}{text}{style:#}")
+        painted(colour, text)
     }
+}
+
+pub(super) fn painted(colour: AnsiColor, text: &str) -> String {
+    let style = Style::new().fg_color(Some(colour.into()));
+    format!("{style}{text}{style:#}")
 }
 
 fn colour(outcome: &Outcome) -> AnsiColor {

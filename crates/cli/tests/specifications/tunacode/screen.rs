@@ -70,6 +70,20 @@ fn a_failure_and_standard_error_are_red() {
 }
 
 #[test]
+fn json_and_diffs_are_highlighted() {
+    let world = world();
+    for (file, text) in [("a.json", "{\"a\": 1}\n"), ("b", "tuna\n"), ("c", "fish\n")] {
+        fs::write(world.work().join(file), text).unwrap();
+    }
+    let json = on_terminal(&world, "--profile tunacode", "cat a.json", &[]);
+    assert!(json.contains("{\u{1b}[36m\"a\"\u{1b}[0m: \u{1b}[33m1\u{1b}[0m}\n"), "{json:?}");
+    let diff = on_terminal(&world, "--profile tunacode", "diff -u b c", &[]);
+    assert!(diff.contains("\u{1b}[31m-tuna\u{1b}[0m\n\u{1b}[32m+fish\u{1b}[0m\n"), "{diff:?}");
+    let plain = on_terminal(&world, "--profile tunacode", "cat a.json", &PLAIN);
+    assert!(plain.contains("\n{\"a\": 1}\n"), "{plain:?}");
+}
+
+#[test]
 fn a_timeout_is_told_in_the_header() {
     let seen = on_terminal(&world(), "--profile tunacode --timeout 1s", "sleep 60", &PLAIN);
     assert!(seen.contains("$ sleep 60  timed out after 1s\n"), "{seen:?}");
