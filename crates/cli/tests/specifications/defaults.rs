@@ -77,6 +77,13 @@ fn an_environment_of_allowed_names() {
 }
 
 #[test]
+fn home_is_the_callers() {
+    let world = world();
+    let json = world.run_with(&["--json"], "echo $HOME").env("HOME", "/usr/share").finish().json();
+    assert_eq!(json["stdout"], "/usr/share\n");
+}
+
+#[test]
 fn the_syntax_tree_is_judged() {
     for command in ["sudo rm -rf ~", "git push -f", "echo x | tee /dev/sda", "true && (rm -r /)"] {
         assert_ne!(refusals("default", command), Vec::<String>::new(), "{command}");

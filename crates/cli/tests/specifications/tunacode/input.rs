@@ -67,6 +67,14 @@ fn a_timeout_outside_the_range_is_an_error() {
 }
 
 #[test]
+fn a_command_must_have_a_timeout() {
+    let finished = world().run_with(&["--profile", "tunacode", "--timeout", "none"], "true").finish();
+    assert_eq!(finished.code(), Some(125));
+    let told = finished.stderr();
+    assert_eq!(told, "error: a command must have a timeout here, of at most 300s\n");
+}
+
+#[test]
 fn a_timeout_at_either_end_of_the_range_is_possible() {
     for seconds in ["1s", "300s"] {
         assert_eq!(ran(&["--timeout", seconds], "true")["success"], true, "{seconds}");
