@@ -135,3 +135,50 @@ fn files(dir: &Path, extension: &str) -> Vec<(String, String)> {
     }
     found
 }
+
+/// The functions after `#[test]` and `#[tokio::test]` in a folder of tests.
+fn tests_in(folder: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            names.extend(tests_in(&path));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let after_attribute = text.split("test]\n").skip(1).chain(text.split("test(flavor").skip(1));
+        let name = |part: &str| Some(part.split("fn ").nth(1)?.split('(').next()?.to_owned());
+        names.extend(after_attribute.filter_map(name));
+    }
+    names
+}
+
+#[test]
+fn the_page_of_the_specifications_names_every_test_and_no_other() {
+    let page = std::fs::read_to_string(root().join("docs/specifications.md")).unwrap();
+    let tests = tests_in(&root().join("crates/cli/tests/specifications"));
+    let named: BTreeSet<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|text| text.contains("::") && !text.contains([' ', '(', '<']))
+        .filter_map(|text| text.rsplit("::").next())
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+        .collect();
+    let is_named = |test: &str| {
+        let fits =
+            |name: &&str| name.strip_suffix('*').map_or(**name == *test, |prefix| test.starts_with(prefix));
+        named.iter().any(|name| fits(name))
+    };
+    let missing: Vec<_> = tests.iter().filter(|test| !is_named(test)).collect();
+    assert!(missing.is_empty(), "tests that no criterion names: {missing:?}");
+    let modules =
+        ["calls", "checks", "running", "background", "experience", "input", "output", "ending", "screen"];
+    let exists = |name: &str| match name.strip_suffix('*') {
+        Some(prefix) => tests.iter().any(|test| test.starts_with(prefix)),
+        None => tests.contains(name) || modules.contains(&name),
+    };
+    let wrong: Vec<_> = named.iter().filter(|name| !exists(name)).collect();
+    assert!(wrong.is_empty(), "criteria that name no test: {wrong:?}");
+    assert!(tests.len() > 300, "{}", tests.len());
+}

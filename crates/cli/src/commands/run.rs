@@ -288,7 +288,7 @@ async fn run_and_show(
     face: Face,
     interrupts: &Interrupts,
 ) -> Result<ExitCode, CliError> {
-    let (context, screen) = face.attach(context, interrupts.cancel.clone())?;
+    let (context, screen) = face.attach(context, interrupts.cancel.clone(), settings.words())?;
     let result = engine.run(settings.request, &context).await;
     drop(context);
     let shown = tokio::select! {

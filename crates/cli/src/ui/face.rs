@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::outlet::Target;
+use super::terminal::Words;
 use super::{Format, json, plain, terminal};
 use crate::error::CliError;
 
@@ -24,6 +25,18 @@ pub(crate) enum Face {
     Cut,
     /// For a person: output as it comes, a spinner, a closing line.
     Terminal,
+    /// For a person: a spinner, and at the end what the profile has for a screen.
+    OwnScreen,
+}
+
+/// What a profile has of its own to show a run with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Own {
+    Nothing,
+    /// Words at the end.
+    Words,
+    /// A screen for people, and words for everybody else.
+    Screen,
 }
 
 /// Shows a run from a thread of its own: a reader that does not read must not hold up the deadline.
@@ -33,15 +46,16 @@ pub(crate) struct Screen {
 }
 
 impl Face {
-    /// On a terminal output is shown as it comes, whatever the profile would say at the end.
-    pub(crate) fn choose(format: Format, wants_cut: bool, has_own_words: bool) -> Self {
+    /// On a terminal output is shown as it comes, unless the profile has a screen for the end.
+    pub(crate) fn choose(format: Format, wants_cut: bool, own: Own) -> Self {
         let is_terminal = Target::Stdout.is_terminal() && Target::Stderr.is_terminal();
         match format {
             Format::Json => Self::Json,
             Format::JsonEvent => Self::Stream,
             Format::Text if wants_cut => Self::Cut,
+            Format::Text if is_terminal && own == Own::Screen => Self::OwnScreen,
             Format::Text if is_terminal => Self::Terminal,
-            Format::Text if has_own_words => Self::Cut,
+            Format::Text if own != Own::Nothing => Self::Cut,
             Format::Text => Self::Raw,
         }
     }
@@ -51,7 +65,7 @@ impl Face {
     }
 
     pub(crate) fn is_for_people(self) -> bool {
-        matches!(self, Self::Raw | Self::Cut | Self::Terminal)
+        matches!(self, Self::Raw | Self::Cut | Self::Terminal | Self::OwnScreen)
     }
 
     pub(crate) fn shows_every_byte(self) -> bool {
@@ -63,13 +77,14 @@ impl Face {
         self,
         context: ToolContext,
         cancel: CancellationToken,
+        words: Words,
     ) -> Result<(ToolContext, Screen), CliError> {
         let (sender, mut events) = Events::channel();
         let cancelling = move |shown: io::Result<()>| shown.inspect_err(|_| cancel.cancel());
         let printer = match self {
             Self::Json | Self::Cut => return Ok((context, Screen { face: self, printer: None })),
             Self::Stream => on_thread(move || cancelling(json::show(events)))?,
-            Self::Terminal => on_thread(move || cancelling(terminal::show(events)))?,
+            Self::Terminal | Self::OwnScreen => on_thread(move || cancelling(terminal::show(events, words)))?,
             Self::Raw => tokio::spawn(async move {
                 // Many commands print nothing, and then need no thread.
                 let Some(first) = first_output(&mut events).await else { return Ok(()) };

@@ -5,6 +5,7 @@ mod ask;
 mod audit;
 mod face;
 mod frame;
+mod highlight;
 mod json;
 mod outlet;
 mod plain;
@@ -22,9 +23,10 @@ use crate::error::CliError;
 pub(crate) use approvals::{approval_answered, approval_as_json, approval_table};
 pub(crate) use ask::{Choice, approval_in_full, ask, can_ask, confirm};
 pub(crate) use audit::{audit_details, audit_line};
-pub(crate) use face::Face;
+pub(crate) use face::{Face, Own};
 use outlet::{Outlet, Target};
 pub(crate) use tasks::{task_as_json, task_details, task_line, task_started, task_table};
+pub(crate) use terminal::Words;
 pub(crate) use verdict::{explained, shown};
 
 /// How to speak to whoever called.
@@ -72,7 +74,7 @@ pub(crate) fn print_outcome(
         Face::Json => json::print_line(outcome),
         Face::Stream => json::print_result(outcome),
         Face::Cut if outcome.status != bashtion::Status::Running => plain::print_cut(outcome),
-        Face::Raw | Face::Cut | Face::Terminal => match &outcome.text {
+        Face::Raw | Face::Cut | Face::Terminal | Face::OwnScreen => match &outcome.text {
             Some(_) => plain::print_cut(outcome),
             None => Target::Stdout.write(text().as_bytes()),
         },

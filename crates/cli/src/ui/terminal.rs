@@ -1,19 +1,30 @@
-//! For a person at a terminal: output as it comes, a spinner in silence, a closing line.
+//! For a person at a terminal: output as it comes, a spinner in silence, a closing line. Or, if the profile has a screen of its own,
+//! the spinner and then that.
 
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use bashtion::{Decoder, Event, Events, Fate, Outcome, Status};
+use bashtion::{Decoder, Event, Events, Fate, Outcome, Status, Wording};
 use tokio::time::timeout;
 
+use super::highlight::highlighted;
 use super::outlet::{Target, is_dumb};
 use super::sanitize::{self, Sanitizer};
 
-pub(super) fn show(events: Events) -> io::Result<()> {
+/// What the profile has to say.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) wording: Wording,
+    /// How long the command may take.
+    pub(crate) limit: Duration,
+}
+
+pub(super) fn show(events: Events, words: Words) -> io::Result<()> {
     // A runtime of its own on this thread, only to wait for an event or a tick.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    runtime.block_on(Screen::new().watch(events))
+    runtime.block_on(Screen::new(words).watch(events))
 }
 
 struct Screen {
@@ -22,16 +33,21 @@ struct Screen {
     spinner: Spinner,
     at_line_start: bool,
     coloured: bool,
+    words: Words,
+    /// What the command is for.
+    description: Option<String>,
 }
 
 impl Screen {
-    fn new() -> Self {
+    fn new(words: Words) -> Self {
         Self {
             decoder: Decoder::default(),
             sanitizer: Sanitizer::default(),
             spinner: Spinner { started: None, shown: false, possible: !is_dumb() },
             at_line_start: true,
             coloured: Target::Stderr.is_coloured(),
+            words,
+            description: None,
         }
     }
 
@@ -45,6 +61,7 @@ impl Screen {
                 continue;
             };
             match event {
+                Some(Event::Output { .. }) if self.words.wording.has_screen() => {}
                 Some(Event::Output { bytes, .. }) => {
                     let mut text = String::new();
                     self.decoder.push(&bytes, |decoded| text.push_str(decoded));
@@ -52,15 +69,29 @@ impl Screen {
                     self.print(&safe)?;
                 }
                 Some(Event::Ended { outcome, .. }) => self.close(&outcome)?,
-                Some(Event::Started { .. }) => self.spinner.started = Some(Instant::now()),
-                Some(
-                    Event::Judged { .. }
-                    | Event::Asked { .. }
-                    | Event::Answered { .. }
-                    | Event::Missed { .. },
-                ) => {}
+                Some(Event::Judged { description, .. }) => self.description = description,
+                Some(Event::Started { command, display, cwd, .. }) => {
+                    self.open(&command, &display, &cwd)?;
+                    self.spinner.started = Some(Instant::now());
+                }
+                Some(Event::Asked { .. } | Event::Answered { .. } | Event::Missed { .. }) => {}
                 Some(Event::Lost { .. }) | None => return self.spinner.clear(),
             }
+        }
+    }
+
+    fn open(&mut self, command: &str, display: &str, cwd: &Path) -> io::Result<()> {
+        let description = self.description.as_deref().unwrap_or_default();
+        let opening = self.words.wording.opening(&|name| match name {
+            "command" => sanitize::visible(command),
+            "cwd" => sanitize::visible(&cwd.to_string_lossy()),
+            "description" => sanitize::visible(description),
+            "title" if !description.is_empty() => sanitize::visible(description),
+            _ => sanitize::visible(display),
+        });
+        match opening {
+            Some(text) => self.print(&format!("{text}\n")),
+            None => Ok(()),
         }
     }
 
@@ -83,11 +114,11 @@ impl Screen {
         if !self.at_line_start {
             closing.push('\n');
         }
-        let (colour, line) = closing_line(outcome);
-        let style = if self.coloured { Style::new().fg_color(Some(colour.into())) } else { Style::new() };
         // The command may have left a colour on.
         let reset = if self.coloured { "\x1b[0m" } else { "" };
-        closing += &format!("{reset}{style}{line}{style:#}\n");
+        let own = if outcome.pid.is_some() { self.own_closing(outcome) } else { None };
+        let words = own.unwrap_or_else(|| self.coloured(colour(outcome), &closing_line(outcome)));
+        closing += &format!("{reset}{words}\n");
         for leftover in &outcome.leftovers {
             let what = match leftover.fate {
                 Fate::Terminated => "ended",
@@ -101,16 +132,43 @@ impl Screen {
     }
 }
 
-fn closing_line(outcome: &Outcome) -> (AnsiColor, String) {
+impl Screen {
+    /// As the profile has it: its values made harmless, and red or green where they say how it went.
+    fn own_closing(&self, outcome: &Outcome) -> Option<String> {
+        self.words.wording.closing(outcome, Some(self.words.limit), &|name, value| match name {
+            "output" | "stdout" if self.coloured => highlighted(&sanitize::text(&value)),
+            "output" | "stdout" => sanitize::text(&value),
+            "stderr" => self.coloured(AnsiColor::Red, &sanitize::text(&value)),
+            "short_status" | "status" => self.coloured(colour(outcome), &value),
+            _ => sanitize::visible(&value),
+        })
+    }
+
+    fn coloured(&self, colour: AnsiColor, text: &str) -> String {
+        if !self.coloured || text.is_empty() {
+            return text.to_owned();
+        }
+        painted(colour, text)
+    }
+}
+
+pub(super) fn painted(colour: AnsiColor, text: &str) -> String {
+    let style = Style::new().fg_color(Some(colour.into()));
+    format!("{style}{text}{style:#}")
+}
+
+fn colour(outcome: &Outcome) -> AnsiColor {
+    if outcome.success() { AnsiColor::Green } else { AnsiColor::Red }
+}
+
+fn closing_line(outcome: &Outcome) -> String {
     let took = seconds(outcome.duration);
     match outcome.status {
-        Status::Exited(0) => (AnsiColor::Green, format!("✓ {took}")),
-        Status::Exited(code) => (AnsiColor::Red, format!("exit {code} ({took})")),
-        Status::TimedOut { .. } => (AnsiColor::Red, outcome.status.to_string()),
-        Status::Signaled(_) | Status::Cancelled | Status::Running => {
-            (AnsiColor::Red, format!("{} ({took})", outcome.status))
-        }
-        Status::Refused | Status::NeedsApproval => (AnsiColor::Red, "nothing was run".to_owned()),
+        Status::Exited(0) => format!("✓ {took}"),
+        Status::Exited(code) => format!("exit {code} ({took})"),
+        Status::TimedOut { .. } => outcome.status.to_string(),
+        Status::Signaled(_) | Status::Cancelled | Status::Running => format!("{} ({took})", outcome.status),
+        Status::Refused | Status::NeedsApproval => "nothing was run".to_owned(),
     }
 }
 

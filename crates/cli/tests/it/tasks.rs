@@ -171,6 +171,7 @@ fn a_killed_supervisor_is_noticed_and_leaves_nothing_behind() {
     let world = world();
     let id = start(&world, &[], "echo begun; touch up; (setsid sleep 4331.1 &); sleep 4331.1");
     wait_until("all run", || world.work().join("up").exists() && living_with("sleep 4331.1").len() >= 2);
+    wait_until("it is written down", || output(&world, &[], &id) == "begun\n");
     kill(supervisor(&world, &id), Signal::SIGKILL).unwrap();
     wait_until("it is lost", || status(&world, &id)["status"] == "lost");
     let lost = status(&world, &id);

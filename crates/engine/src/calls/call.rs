@@ -13,7 +13,6 @@ use super::{
     PhoenixBash, ShellCall, TachikomaBash, TunaCodeBash, Vendor, bashtion, chorus, mycode,
     openai_local_shell, openai_shell, phoenix, tachikoma,
 };
-use crate::request::Timeout;
 use crate::{Engine, Error, Outcome, Request, Status, ToolContext};
 
 /// Reads a call. What is wrong with it is an error whose text is for the model; [`reject`] sends it.
@@ -115,12 +114,7 @@ impl Call {
         Self::in_order(vec![request])
     }
 
-    /// It takes as long as it takes, unless the model has said how long.
     pub(super) fn background(request: Request) -> Self {
-        let request = match request.timeout {
-            Timeout::OfMode => request.no_timeout(),
-            Timeout::After(_) | Timeout::Never => request,
-        };
         Self { placement: Placement::Background, ..Self::foreground(request) }
     }
 

@@ -252,7 +252,13 @@ pub(crate) struct Reading {
 
 impl Capture {
     pub(crate) fn new(settings: OutputSettings, sink: Sink) -> Self {
-        let reading = || Reading::new(settings.cut.clone());
+        let reading = || {
+            let reading = Reading::new(settings.cut.clone());
+            match settings.ends {
+                Ends::Trimmed => Reading { window: reading.window.trimmed(), ..reading },
+                Ends::Kept => reading,
+            }
+        };
         Self { first: reading(), second: reading(), settings, sink }
     }
 

@@ -16,20 +16,49 @@ pub(super) struct Window {
     head_room: usize,
     tail: VecDeque<u8>,
     seen: u64,
+    /// Space at the end so far, if that is to be left out; about [`MOST_HELD`] at most.
+    held: Option<String>,
 }
 
 /// How far a cut may move so that it falls on a line end.
 const NEAR: usize = 200;
 const LONGEST_CHAR: usize = 4;
+const MOST_HELD: usize = 16 * 1024;
 
 impl Window {
     pub(super) fn new(cut: Cut) -> Self {
         let head_room = cut.max.saturating_sub(cut.tail).max(cut.head);
-        Self { cut, head: vec![], head_taken: 0, head_room, tail: VecDeque::new(), seen: 0 }
+        Self { cut, head: vec![], head_taken: 0, head_room, tail: VecDeque::new(), seen: 0, held: None }
+    }
+
+    /// Without space at the beginning and the end, which does not count either.
+    pub(super) fn trimmed(self) -> Self {
+        Self { held: Some(String::new()), ..self }
     }
 
     pub(super) fn push<'a>(&mut self, piece: impl Into<Piece<'a>>) {
         let piece = piece.into();
+        match self.held.take() {
+            None => self.keep(piece),
+            Some(held) => self.held = Some(self.keep_trimmed(held, piece)),
+        }
+    }
+
+    /// What is to be held now.
+    fn keep_trimmed(&mut self, mut held: String, piece: Piece<'_>) -> String {
+        let text = std::str::from_utf8(piece.bytes()).unwrap_or_default();
+        let text = if self.seen == 0 { text.trim_start() } else { text };
+        let (body, space) = text.split_at(text.trim_end().len());
+        if !body.is_empty() || held.len() + space.len() > MOST_HELD {
+            self.keep(held.as_str().into());
+            self.keep(body.into());
+            held.clear();
+        }
+        held.push_str(space);
+        held
+    }
+
+    fn keep(&mut self, piece: Piece<'_>) {
         self.seen += self.measure(piece) as u64;
         let (first, rest) = self.split_after(piece, self.head_room - self.head_taken);
         self.head.extend_from_slice(first.bytes());
@@ -182,6 +211,20 @@ mod tests {
         assert_eq!(cut_to(cut(4, 4, 0, Unit::Characters), &["a\nb\nc\nd"]), ("a\nb\n<3>".into(), 3));
         assert_eq!(cut_to(cut(9, 2, 1, Unit::Characters), &["0123", "45678"]), ("012345678".into(), 0));
         assert_eq!(cut_to(cut(9, 2, 1, Unit::Characters), &["0123", "456789"]), ("01<7>9".into(), 7));
+    }
+
+    #[test]
+    fn space_at_the_ends_does_not_count() {
+        let exact = Cut { max: 4, head: 2, tail: 2, unit: Unit::Characters, marker: Some(String::new()) };
+        let trimmed = |pieces: &[&str]| {
+            let mut window = Window::new(exact.clone()).trimmed();
+            pieces.iter().for_each(|piece| window.push(*piece));
+            window.finish(|cut, _| format!("<{cut}>"))
+        };
+        assert_eq!(trimmed(&[" \n", "\tab", "cd", "\n", " \n"]), ("abcd".into(), 0));
+        assert_eq!(trimmed(&["a ", " ", "b\n"]), ("a  b".into(), 0));
+        assert_eq!(trimmed(&["abc", "def\n"]), ("ab<2>ef".into(), 2));
+        assert_eq!(trimmed(&[" ", "\n"]), (String::new(), 0));
     }
 
     #[test]

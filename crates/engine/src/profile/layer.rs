@@ -252,6 +252,8 @@ pub(crate) struct AuditLayer {
 pub(crate) struct WordingLayer {
     /// It exited with 0.
     pub(crate) succeeded: Option<String>,
+    /// The same, and its output was cut. Empty: as `succeeded`.
+    pub(crate) truncated: Option<String>,
     /// It exited otherwise, or by a signal.
     pub(crate) failed: Option<String>,
     /// It ran out of time.
@@ -264,6 +266,12 @@ pub(crate) struct WordingLayer {
     pub(crate) needs_approval: Option<String>,
     /// It goes on in the background.
     pub(crate) background: Option<String>,
+    /// On a terminal, before output that is shown as it comes.
+    pub(crate) opening: Option<String>,
+    /// And after it, instead of the usual last line.
+    pub(crate) closing: Option<String>,
+    /// On a terminal, all of it at the end, instead of output as it comes. {limit} is how long it might have taken.
+    pub(crate) screen: Option<String>,
     /// More characters than these are cut, as the output is. 0: never.
     pub(crate) max: Option<usize>,
     /// What to say about errors that are common: a text to look for in standard error, and what to try.

@@ -7,6 +7,7 @@ mod layer;
 mod layers;
 mod narrow;
 mod settings;
+mod template;
 mod tool;
 mod wording;
 

@@ -1,8 +1,11 @@
 //! Results in words: templates, filled in with what happened.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::layer::{Hint, WordingLayer};
+use super::template::filled;
 use crate::output::separated;
 use crate::{Cut, Decision, Outcome, Output, Status};
 
@@ -20,12 +23,16 @@ use crate::{Cut, Decision, Outcome, Output, Status};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wording {
     succeeded: Option<String>,
+    truncated: Option<String>,
     failed: Option<String>,
     timed_out: Option<String>,
     cancelled: Option<String>,
     refused: Option<String>,
     needs_approval: Option<String>,
     background: Option<String>,
+    opening: Option<String>,
+    closing: Option<String>,
+    screen: Option<String>,
     /// Where the whole is cut.
     cut: Option<Cut>,
     hints: Vec<Hint>,
@@ -39,31 +46,69 @@ const NEEDS_APPROVAL: &str = "nothing was run: somebody has to agree first[[ ({a
 const BACKGROUND: &str =
     "It runs in the background as the task {task_id}, process {pid}; its output is in {output_file}.";
 
-/// Everything that can stand in a template.
-const FIELDS: [&str; 28] = [
+/// Everything that can stand in a template about a result.
+const FIELDS: [&str; 34] = [
     "approval_id", "command", "cut", "cwd", "denials", "description", "display", "duration", "duration_ms",
-    "exit_code", "help", "hint", "matched", "notes", "output", "output_file", "pgid", "pid", "reason",
-    "reasons", "rule", "short_command", "status", "stderr", "stdout", "task_id", "timeout", "title",
+    "exit_code", "help", "hint", "limit", "matched", "notes", "output", "output_file", "pgid", "pid",
+    "reason", "reasons", "rule", "short_command", "short_status", "status", "stderr", "stderr_lines",
+    "stdout", "stdout_lines", "task_id", "timeout", "title", "truncated", "why",
 ];
+
+/// What is known when it starts.
+const FIRST_FIELDS: [&str; 5] = ["command", "cwd", "description", "display", "title"];
+
+/// A value as the screen shall have it, from its name and what it is.
+type Shown<'a> = &'a dyn Fn(&str, String) -> String;
 
 impl Wording {
     pub(super) fn from_layer(layer: WordingLayer, output: &Cut) -> Result<Self, String> {
         let checked = |name: &str, template: Option<String>| {
             let template = template.filter(|template| !template.is_empty());
-            template.iter().try_for_each(|template| check(name, template))?;
+            let fields = if name == "opening" { &FIRST_FIELDS[..] } else { &FIELDS[..] };
+            template.iter().try_for_each(|template| check(name, template, fields))?;
             Ok::<_, String>(template)
         };
         Ok(Self {
             succeeded: checked("succeeded", layer.succeeded)?,
+            truncated: checked("truncated", layer.truncated)?,
             failed: checked("failed", layer.failed)?,
             timed_out: checked("timed-out", layer.timed_out)?,
             cancelled: checked("cancelled", layer.cancelled)?,
             refused: checked("refused", layer.refused)?,
             needs_approval: checked("needs-approval", layer.needs_approval)?,
             background: checked("background", layer.background)?,
+            opening: checked("opening", layer.opening)?,
+            closing: checked("closing", layer.closing)?,
+            screen: checked("screen", layer.screen)?,
             cut: layer.max.filter(|max| *max > 0).map(|max| Cut { max, ..output.clone() }),
             hints: layer.hints.unwrap_or_default(),
         })
+    }
+
+    /// Whether a terminal is to show all of it at the end, and nothing before.
+    #[must_use]
+    pub fn has_screen(&self) -> bool {
+        self.screen.is_some()
+    }
+
+    /// What a terminal shows before output that comes as it is printed, filled in from the [`Outcome`]'s fields of these names:
+    /// command, cwd, description, display, title.
+    #[must_use]
+    pub fn opening(&self, field: &dyn Fn(&str) -> String) -> Option<String> {
+        self.opening.as_deref().map(|template| filled(template, field))
+    }
+
+    /// What a terminal shows at the end: after output that it has shown as it came, or with all of it.
+    ///
+    /// `limit` is how long the command might have taken, and `shown` makes each value fit to be shown.
+    #[must_use]
+    pub fn closing(&self, outcome: &Outcome, limit: Option<Duration>, shown: Shown<'_>) -> Option<String> {
+        let limit = limit.map(|limit| format!("{}s", limit.as_secs_f64())).unwrap_or_default();
+        let field = |name: &str| {
+            let value = if name == "limit" { limit.clone() } else { self.field(name, outcome) };
+            shown(name, value)
+        };
+        self.screen.as_ref().or(self.closing.as_ref()).map(|template| filled(template, &field))
     }
 
     /// The result in words.
@@ -76,7 +121,7 @@ impl Wording {
             Status::NeedsApproval => NEEDS_APPROVAL,
             Status::Running => BACKGROUND,
         };
-        let template = self.own(outcome.status).unwrap_or(usual);
+        let template = self.own(outcome).unwrap_or(usual);
         let text = filled(template, &|name| self.field(name, outcome));
         match &self.cut {
             Some(cut) => cut.applied(&text),
@@ -86,11 +131,12 @@ impl Wording {
 
     /// The same, if the profile has words of its own.
     pub(crate) fn own_words(&self, outcome: &Outcome) -> Option<String> {
-        self.own(outcome.status).map(|_| self.words(outcome))
+        self.own(outcome).map(|_| self.words(outcome))
     }
 
-    fn own(&self, status: Status) -> Option<&str> {
-        let own = match status {
+    fn own(&self, outcome: &Outcome) -> Option<&str> {
+        let own = match outcome.status {
+            Status::Exited(0) if self.truncated.is_some() && outcome.output.is_truncated() => &self.truncated,
             Status::Exited(0) => &self.succeeded,
             Status::Exited(_) | Status::Signaled(_) => &self.failed,
             Status::TimedOut { .. } => &self.timed_out,
@@ -137,17 +183,30 @@ impl Wording {
             }
             "rule" => worst.map(|finding| finding.rule.clone()).unwrap_or_default(),
             "short_command" => shortened(&outcome.command),
+            "short_status" => match outcome.status {
+                Status::Exited(0) => "ok".to_owned(),
+                status => status.to_string(),
+            },
             "status" => match outcome.status {
                 Status::Exited(code) => format!("exit code {code}"),
                 status => status.to_string(),
             },
             "stderr" => without_last_newline(outcome.output.stderr()),
+            "stderr_lines" => outcome.output.stderr().lines().count().to_string(),
+            "stdout_lines" => outcome.output.stdout().lines().count().to_string(),
             "task_id" => outcome.task_id.as_ref().map(ToString::to_string).unwrap_or_default(),
             "timeout" => match outcome.status {
                 Status::TimedOut { after, .. } => humantime::format_duration(after).to_string(),
                 _ => String::new(),
             },
             "title" => outcome.description.clone().unwrap_or_else(|| outcome.display.clone()),
+            "why" => {
+                // That a text is blocked is the least that can be said about it.
+                let findings = &outcome.verdict.findings;
+                let better = findings.iter().find(|finding| finding.rule != "block");
+                better.or(worst).map(|finding| finding.message.clone()).unwrap_or_default()
+            }
+            "truncated" if outcome.output.is_truncated() => "truncated".to_owned(),
             _ => String::new(),
         }
     }
@@ -189,10 +248,10 @@ fn shortened(command: &str) -> String {
     }
 }
 
-fn check(name: &str, template: &str) -> Result<(), String> {
+fn check(name: &str, template: &str, fields: &[&'static str]) -> Result<(), String> {
     let unknown = std::cell::RefCell::new(None);
     filled(template, &|field| {
-        if !FIELDS.contains(&field) {
+        if !fields.contains(&field) {
             unknown.borrow_mut().get_or_insert_with(|| field.to_owned());
         }
         "x".to_owned()
@@ -200,91 +259,9 @@ fn check(name: &str, template: &str) -> Result<(), String> {
     match unknown.into_inner() {
         None => Ok(()),
         Some(field) => {
-            let nearest = bashtion_guard::nearest(&field, FIELDS);
+            let nearest = bashtion_guard::nearest(&field, fields.iter().copied());
             let meant = nearest.map(|name| format!("; did you mean {{{name}}}?")).unwrap_or_default();
             Err(format!("wording.{name} names {{{field}}}, which no result has{meant}"))
-        }
-    }
-}
-
-/// In one pass, so that what a command prints is never taken for a template.
-fn filled(template: &str, field: &dyn Fn(&str) -> String) -> String {
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some(at) = rest.find("[[") {
-        let (before, after) = rest.split_at(at);
-        text.push_str(&replaced(before, field).0);
-        let Some(end) = after.find("]]") else {
-            rest = after;
-            break;
-        };
-        let (block, complete) = replaced(&after[2..end], field);
-        if complete {
-            text.push_str(&block);
-        }
-        rest = &after[end + 2..];
-    }
-    text.push_str(&replaced(rest, field).0);
-    text
-}
-
-/// The text, and whether all its fields had something to say.
-fn replaced(template: &str, field: &dyn Fn(&str) -> String) -> (String, bool) {
-    let (mut text, mut complete) = (String::new(), true);
-    let mut rest = template;
-    while let Some(at) = rest.find('{') {
-        let (before, after) = rest.split_at(at);
-        text.push_str(before);
-        let Some(end) = after.find('}') else {
-            rest = after;
-            break;
-        };
-        let (name, otherwise) = after[1..end].split_once('|').unwrap_or((&after[1..end], ""));
-        let (name, shape) = split_shape(name);
-        let value = field(name);
-        complete &= !value.is_empty();
-        text.push_str(&shape.applied(if value.is_empty() { otherwise } else { &value }));
-        rest = &after[end + 1..];
-    }
-    text.push_str(rest);
-    (text, complete)
-}
-
-/// `{name:40}` is at least 40 wide, `{name>2}` has every line indented by 2.
-enum Shape {
-    AsIs,
-    Wide(usize),
-    Indented(usize),
-}
-
-fn split_shape(name: &str) -> (&str, Shape) {
-    let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number <= 200);
-    if let Some((name, width)) = name.split_once(':')
-        && let Some(width) = number(width)
-    {
-        return (name, Shape::Wide(width));
-    }
-    if let Some((name, by)) = name.split_once('>')
-        && let Some(by) = number(by)
-    {
-        return (name, Shape::Indented(by));
-    }
-    (name, Shape::AsIs)
-}
-
-impl Shape {
-    fn applied(&self, value: &str) -> String {
-        match self {
-            Self::AsIs => value.to_owned(),
-            Self::Wide(width) => format!("{value:width$}"),
-            Self::Indented(by) => {
-                let lines: Vec<String> = value
-                    .trim_end_matches('\n')
-                    .split('\n')
-                    .map(|line| if line.is_empty() { String::new() } else { format!("{:by$}{line}", "") })
-                    .collect();
-                lines.join("\n")
-            }
         }
     }
 }
@@ -292,27 +269,6 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn fill(template: &str) -> String {
-        filled(template, &|name| match name {
-            "a" => "A{b}".to_owned(),
-            "lines" => "1\n\n2\n".to_owned(),
-            _ => String::new(),
-        })
-    }
-
-    #[test]
-    fn fields_are_filled_in_once() {
-        assert_eq!(fill("<{a}|{b}|{b|none}>"), "<A{b}||none>");
-        assert_eq!(fill("{a:6}|"), "A{b}  |");
-        assert_eq!(fill("{lines>2}"), "  1\n\n  2");
-        assert_eq!(fill("open { and [[ stay"), "open { and [[ stay");
-    }
-
-    #[test]
-    fn a_block_without_its_field_is_left_out() {
-        assert_eq!(fill("x[[ and {a}]][[ or {b}]]!"), "x and A{b}!");
-    }
 
     #[test]
     fn a_field_that_no_result_has_is_an_error() {

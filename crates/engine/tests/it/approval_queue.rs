@@ -106,7 +106,7 @@ async fn an_answer_is_for_this_request_and_no_other() {
     let sandbox = || SandboxSettings { mode: SandboxMode::Off, ..SandboxSettings::default() };
     let mut judging = GuardSettings::default();
     judging.block.push("never this".to_owned());
-    let cases = [
+    let cases = vec![
         ("command", other(Request::new(format!("{ASKED} ")))),
         ("directory", other(Request::new(ASKED).cwd("sub"))),
         ("environment", other(Request::new(ASKED).env("A", "1"))),

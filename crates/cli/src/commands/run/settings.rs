@@ -16,7 +16,7 @@ use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
 use crate::state_dir::state_dir;
-use crate::ui::{self, Face};
+use crate::ui::{self, Face, Own};
 
 /// Everything one run needs.
 #[derive(Debug)]
@@ -69,6 +69,12 @@ impl Settings {
         }
     }
 
+    /// What the profile has to say on a terminal.
+    pub(super) fn words(&self) -> ui::Words {
+        let limit = self.soft_wait.min(self.profile.limits.longest_timeout);
+        ui::Words { wording: self.profile.wording.clone(), limit }
+    }
+
     pub(super) fn new(args: &Args) -> Result<Self, CliError> {
         let no_cwd = |error: std::io::Error| {
             CliError::failed("cannot tell the current directory", &error)
@@ -99,7 +105,12 @@ impl Settings {
         let Loaded { mut profile, mut audit } =
             config::load_for(&cwd, args.profile.as_deref()).map_err(failed)?;
         profile.sandbox = confining::with_flags(profile.sandbox, args)?;
-        let face = Face::choose(args.error_format(), args.max_output.is_some(), profile.has_own_words());
+        let own = match args.place() {
+            Place::Foreground if profile.wording.has_screen() => Own::Screen,
+            _ if profile.has_own_words() => Own::Words,
+            _ => Own::Nothing,
+        };
+        let face = Face::choose(args.error_format(), args.max_output.is_some(), own);
         let mut request = Request::new(command).envs(args.env.iter().cloned()).mode(match args.mode {
             super::Mode::Default | super::Mode::Background => Mode::Default,
             super::Mode::Slow => Mode::Slow,
