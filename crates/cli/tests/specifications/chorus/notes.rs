@@ -217,3 +217,13 @@ fn the_tool_has_a_parameter_schema_in_every_format() {
         assert_eq!(definition["name"], "bash", "{format}");
     }
 }
+
+#[test]
+fn commands_are_confined_to_the_workspace() {
+    let world = world();
+    let outside = world.work().join("../outside");
+    let command = format!("touch inside; touch {}", outside.display());
+    let json = world.run_with(&["--json", "--profile", "chorus"], command).finish().json();
+    assert_eq!((&json["sandbox"]["mode"], &json["success"]), (&"workspace".into(), &false.into()), "{json}");
+    assert!(world.work().join("inside").exists() && !outside.exists());
+}
