@@ -286,3 +286,53 @@ fn a_command_cannot_answer() {
     let listed = verb(&world, &["approve", "--json"]).json();
     assert_eq!((&listed[0]["approval_id"], listed.as_array().unwrap().len()), (&id.as_str().into(), 1));
 }
+
+#[test]
+fn whoever_is_asked_sees_how_it_would_run() {
+    let world = world();
+    let options = ["--sandbox", "off", "--network", "on", "--env", "EDITION=7", "--timeout", "none"];
+    assert_eq!(world.run_with(&options, ASKED).finish().code(), Some(126));
+    let waiting = world.bashtion().args(&["approve", "--json"]).finish().json();
+    let told: Vec<_> =
+        waiting[0]["circumstances"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    let expected = ["not confined: it can do whatever you can", "EDITION=7", "for as long as it takes"];
+    assert_eq!(told, expected, "{waiting}");
+    let listed = world.bashtion().arg("approve").finish().stdout();
+    assert!(
+        listed.contains("not confined: it can do whatever you can (and 2 more, see it in full)"),
+        "{listed}"
+    );
+    let id = waiting[0]["approval_id"].as_str().unwrap();
+    let shown = world.bashtion().args(&["approve", "--show", id]).finish().stdout();
+    assert!(shown.contains("│ EDITION=7\n") && shown.contains("nothing was answered"), "{shown}");
+    let still = world.bashtion().args(&["approve", "--show", id, "--json"]).finish().json();
+    assert_eq!(still["state"], "waiting");
+}
+
+#[test]
+fn variables_beside_a_command_are_judged_as_those_in_it() {
+    let world = world();
+    fs::write(world.work().join("evil.sh"), "touch made\n").unwrap();
+    for variable in
+        ["BASH_ENV=evil.sh", "BASH_FUNC_ls%%=() { touch made; }", "LD_PRELOAD=./x.so", "PATH=.:/usr/bin:/bin"]
+    {
+        let finished = world.run_with(&["--json", "--env", variable], "ls").finish();
+        assert_eq!(finished.code(), Some(126), "{variable}: {finished:?}");
+        let finding = &finished.json()["verdict"]["findings"][0];
+        assert_eq!(finding["rule"], "hijacks-programs", "{variable}: {finding}");
+    }
+    assert!(!world.work().join("made").exists());
+    assert_eq!(world.run_with(&["--env", "EDITION=7"], "test $EDITION = 7").finish().code(), Some(0));
+    let path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    assert_eq!(world.run_with(&["--env", path], "true").finish().code(), Some(0), "as it is anyway");
+}
+
+#[test]
+fn what_would_change_the_shell_is_not_inherited() {
+    let world = world();
+    fs::write(world.work().join("evil.sh"), "touch made\n").unwrap();
+    let run = world.run_with(&["--profile", "phoenix", "--json"], "ls; echo $EDITION");
+    let run = run.env("BASH_ENV", "evil.sh").env("BASH_FUNC_ls%%", "() { touch made; }").env("EDITION", "7");
+    let json = run.finish().json();
+    assert_eq!(json["output"], "evil.sh\n7\n", "{json}");
+}

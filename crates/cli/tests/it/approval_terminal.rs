@@ -260,3 +260,21 @@ fn always_this_pattern_is_remembered_and_nothing_more() {
         assert_ne!(world.bashtion().args(&["check", other]).finish().code(), Some(0), "{other}");
     }
 }
+
+#[test]
+fn a_waiting_question_is_shown_before_it_is_approved() {
+    let world = world();
+    let asked = world.run_with(&["--json"], ASKED).finish().json();
+    let id = asked["approval_id"].as_str().unwrap();
+    let state =
+        || world.bashtion().args(&["approve", "--show", id, "--json"]).finish().json()["state"].clone();
+    for (keys, code, after) in [("n\n", 1, "waiting"), ("\u{4}", 1, "waiting"), ("y\n", 0, "approved")] {
+        let mut terminal = Terminal::start(&world, &format!("exec \"$BASHTION\" approve {id}"), ASKED);
+        terminal.wait_for("Approve it? [y]es, [n]o: ");
+        assert_eq!(state(), "waiting");
+        assert!(terminal.seen().contains("│ touch made; $UNSET true\n"), "{}", terminal.seen());
+        terminal.type_keys(keys);
+        let (seen, ended) = terminal.end();
+        assert_eq!((ended, state()), (Some(code), after.into()), "{seen}");
+    }
+}
