@@ -47,7 +47,8 @@ fn deny() -> Decision {
 impl TextRule {
     pub(crate) fn check(&self) -> Result<(), PolicyError> {
         let empty = |texts: &[String]| texts.iter().any(String::is_empty);
-        let says_nothing = self.contains.is_empty() && self.contains_any.is_empty() && self.regex.is_none();
+        let says_nothing = self.contains.is_empty() && self.contains_any.is_empty() && self.regex.is_none()
+            || self.regex.as_ref().is_some_and(String::is_empty);
         if says_nothing || empty(&self.contains) || empty(&self.contains_any) {
             return Err(PolicyError::EmptyText { name: self.name.clone() });
         }

@@ -90,6 +90,12 @@ fn a_file_is_checked_for_editors_and_ci() {
         ("[permissions]\nallow = ['bash *']\n", Some("bash *")),
         ("[wording]\nfailed = '{exitcode}'\n", Some("did you mean {exit_code}?")),
         ("[tool]\ninput = 'pheonix'\n", Some("did you mean \"phoenix\"?")),
+        ("[output]\nmarker = '{cute}'\n", Some("output.marker names {cute}")),
+        ("[tool]\ndescription = '{dir}'\n", Some("tool.description names {dir}")),
+        ("[env.set]\n'A B' = '1'\n", Some("env.set has \"A B\"")),
+        ("[limits]\ngrace = '5M'\n", Some("could be minutes or months")),
+        ("[limits]\ngrace = []\n", Some("expected a number, or a text such as")),
+        ("limits = 3\n", Some("expected a table")),
         ("inherits = 'nobody'\n", Some("there is no profile \"nobody\"")),
         ("[[guard.texts]]\nname = 'x'\nregex = '['\nmessage = ''\n", Some("unclosed character class")),
     ] {

@@ -52,7 +52,7 @@ pub struct TachikomaBash {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1000))]
     pub blocked_commands: Option<Vec<String>>,
-    /// How many characters of each stream are kept.
+    /// How many bytes of each stream are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_output_size: Option<usize>,

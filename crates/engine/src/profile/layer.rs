@@ -13,7 +13,7 @@ use crate::{CustomRule, Decision, TextRule};
 
 /// One file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 #[schemars(title = "Bashtion configuration")]
 pub(crate) struct Layer {
     /// What it is for, in words.
@@ -44,7 +44,7 @@ pub(crate) struct Layer {
 
 /// `[limits]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct LimitsLayer {
     /// How long a command may take if nothing is said.
     pub(crate) timeout: Option<Quantity>,
@@ -72,7 +72,7 @@ pub(crate) enum LeftoversWord {
 
 /// `[output]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct OutputLayer {
     /// Each stream by itself, or both together in the order written.
     pub(crate) streams: Option<StreamsWord>,
@@ -108,7 +108,7 @@ pub(crate) enum StreamsWord {
 
 /// `[env]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct EnvLayer {
     /// What of the caller's environment it begins with.
     pub(crate) base: Option<Base>,
@@ -126,7 +126,7 @@ pub(crate) struct EnvLayer {
 
 /// `[guard]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct GuardLayer {
     /// What a rule calls for, instead of what it says itself.
     pub(crate) severity: Option<BTreeMap<String, Decision>>,
@@ -146,7 +146,7 @@ pub(crate) struct GuardLayer {
 
 /// `[permissions]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct PermissionsLayer {
     /// What no entry decides.
     pub(crate) default: Option<Decision>,
@@ -164,7 +164,7 @@ pub(crate) struct PermissionsLayer {
 
 /// `[sandbox]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct SandboxLayer {
     /// How tightly.
     pub(crate) mode: Option<ModeWord>,
@@ -205,7 +205,7 @@ pub(crate) enum Switch {
 
 /// `[sandbox.limits]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct ResourcesLayer {
     /// Memory of all processes together.
     pub(crate) memory: Option<Quantity>,
@@ -221,7 +221,7 @@ pub(crate) struct ResourcesLayer {
 
 /// `[tasks]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct TasksLayer {
     /// So many may run at once.
     pub(crate) limit: Option<Quantity>,
@@ -235,7 +235,7 @@ pub(crate) struct TasksLayer {
 
 /// `[audit]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct AuditLayer {
     /// Whether it is written, and whether it has to be.
     pub(crate) mode: Option<super::AuditMode>,
@@ -248,7 +248,7 @@ pub(crate) struct AuditLayer {
 /// `[wording]`: templates. {name} is a field of the result, {name|text} has something to say if it is empty, and [[…]] is left
 /// out if a field in it is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct WordingLayer {
     /// It exited with 0.
     pub(crate) succeeded: Option<String>,
@@ -290,7 +290,7 @@ pub struct Hint {
 
 /// `[tool]`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct ToolLayer {
     /// What it is called.
     pub(crate) name: Option<String>,
@@ -305,7 +305,7 @@ pub(crate) struct ToolLayer {
 
 /// `2048` or `"2G"`, `30` or `"30s"`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or a text such as \"30s\" or \"2G\"")]
 pub(crate) enum Quantity {
     Number(u64),
     Text(String),

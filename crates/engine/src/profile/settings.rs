@@ -36,7 +36,7 @@ impl Profile {
             leftovers: layer.limits.leftovers.map_or_else(Leftovers::default, LeftoversWord::value),
             wording: Wording::from_layer(layer.wording, &output.cut).map_err(wrong)?,
             output,
-            env: layer.env.settings(),
+            env: layer.env.settings().map_err(wrong)?,
             policy: policy.permissions(permissions),
             approvals,
             sandbox: layer.sandbox.settings().map_err(wrong)?,
@@ -45,6 +45,18 @@ impl Profile {
             tool: ToolSettings::from_layer(layer.tool).map_err(wrong)?,
         })
     }
+}
+
+/// That a template names only what there is.
+pub(super) fn check_names(key: &str, template: Option<&str>, known: &[&str]) -> Checked<()> {
+    for part in template.unwrap_or_default().split('{').skip(1) {
+        let Some((name, _)) = part.split_once('}') else { continue };
+        if !known.contains(&name) {
+            let known: Vec<_> = known.iter().map(|name| format!("{{{name}}}")).collect();
+            return Err(format!("{key} names {{{name}}}; there are {}", known.join(" ")));
+        }
+    }
+    Ok(())
 }
 
 /// A value that was written, or the one that holds otherwise.
@@ -116,6 +128,11 @@ impl OutputLayer {
             return Err(format!("output.max is {max}: at most {} can be kept", crate::admit::LARGEST_OUTPUT));
         }
         let marker = self.marker.clone().filter(|marker| !marker.is_empty());
+        check_names(
+            "output.marker",
+            marker.as_deref(),
+            &["cut", "cut,", "total", "total,", "max", "max,", "file"],
+        )?;
         Ok(OutputSettings {
             streams: match self.streams {
                 Some(StreamsWord::Combined) => Streams::Combined,
@@ -139,16 +156,28 @@ impl OutputLayer {
 }
 
 impl EnvLayer {
-    fn settings(self) -> EnvSettings {
+    fn settings(self) -> Checked<EnvSettings> {
         let usual = EnvSettings::default();
-        EnvSettings {
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        for (name, value) in self.set.iter().flatten() {
+            if !is_name(name) || value.contains('\0') {
+                return Err(format!(
+                    "env.set has {name:?}, which no environment can hold: use letters, digits and underscores"
+                ));
+            }
+        }
+        Ok(EnvSettings {
             base: self.base.unwrap_or(usual.base),
             allow: self.allow.unwrap_or(usual.allow),
             withhold: self.withhold.unwrap_or_default(),
             home: self.home.unwrap_or(usual.home),
             non_interactive: self.non_interactive.unwrap_or(usual.non_interactive),
             set: self.set.unwrap_or_default(),
-        }
+        })
     }
 }
 

@@ -92,6 +92,8 @@ impl ToolSettings {
                 "tool.name is {name:?}: it must be up to 64 letters, digits, underscores and dashes"
             ));
         }
+        let known = ["cwd", "timeout", "slow-timeout", "longest-timeout", "max", "output", "sandbox"];
+        super::settings::check_names("tool.description", layer.description.as_deref(), &known)?;
         let input = layer.input.filter(|text| !text.is_empty()).map(|text| text.parse::<Vendor>());
         Ok(Self {
             name,
