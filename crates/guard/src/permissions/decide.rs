@@ -223,7 +223,7 @@ impl<'a> Deciding<'a> {
             self.permissions
                 .allow
                 .iter()
-                .find(|entry| self.fits(entry, form, step, Reading::Certain) && covers_options(entry, step))
+                .find(|entry| self.fits(entry, form, step, Reading::Proven) && covers_options(entry, step))
         };
         let everything =
             || self.permissions.allow.iter().find(|entry| matches!(entry.means, Means::Everything));
@@ -241,7 +241,12 @@ impl<'a> Deciding<'a> {
         match (&entry.means, &step.act) {
             (Means::Command(pattern), Act::Call(_) | Act::Assign { .. }) => {
                 let patterns = forms::rooted(pattern, form, self.world);
-                patterns.iter().any(|pattern| pattern.fits(&form.symbols, self.world.home(), reading))
+                let home = self.world.home();
+                let in_root = reading == Reading::Proven && forms::is_in_root(step, self.world);
+                patterns.iter().any(|pattern| match reading {
+                    Reading::Proven => pattern.allows(&form.symbols, home, in_root),
+                    Reading::Certain | Reading::Possible => pattern.fits(&form.symbols, home, reading),
+                })
             }
             (Means::Write { path, appends }, Act::Write { mode, .. }) => {
                 let way = match mode {

@@ -136,7 +136,7 @@ pub(super) fn fits_path(path: &Pattern, form: &Form, world: &World, reading: Rea
     let Some(word) = words.first() else { return false };
     let target: String = form.symbols.iter().copied().map(shown_symbol).collect();
     // Programs run what is in a repository's own directory.
-    if reading == Reading::Certain && inside_repository(&target) && !word.contains(".git") && !path.is_exact()
+    if reading == Reading::Proven && inside_repository(&target) && !word.contains(".git") && !path.is_exact()
     {
         return false;
     }
@@ -158,7 +158,7 @@ fn inside_repository(path: &str) -> bool {
 fn shown_symbol(symbol: Symbol) -> char {
     match symbol {
         Symbol::Char(c) => c,
-        Symbol::Break | Symbol::Any | Symbol::Home | Symbol::Unknown => ' ',
+        Symbol::Break | Symbol::Any | Symbol::Home | Symbol::Unknown | Symbol::Glob => ' ',
     }
 }
 
@@ -170,6 +170,12 @@ pub(super) fn is_nowhere(target: &Text, cwds: &[Text], world: &World) -> bool {
     };
     target.value().is_some()
         && locate(target, cwds, world).iter().all(|path| path.place == Place::Harmless && nowhere(&path.name))
+}
+
+/// Whether a step is certainly taken in the root of a workspace.
+pub(super) fn is_in_root(step: &Step, world: &World) -> bool {
+    let root = |path: &str| world.workspaces().iter().any(|root| normalise(root) == normalise(path));
+    step.cwds.iter().all(|cwd| cwd.value().is_some_and(root))
 }
 
 /// The words of a call; what a declaration sets is among them.

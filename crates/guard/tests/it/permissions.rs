@@ -167,7 +167,8 @@ fn entries_that_would_allow_anything_are_refused() {
         "nice *", "time *", "nohup *", "uv run *", "poetry run *", "poetry run python *", "cargo *",
         "cargo run *", "alias *", "export *", "sed *", "busybox *", "/usr/bin/python3 *", "git log | head",
         "git log; ls", "git log > x", "echo 'x", "echo x\\", "> /*", "> /h*/x", ">", "> a b", "tool:bash:(",
-        "tool:bash:a{999999}", "> ~/*", "chroot /x *", "watch *", "parallel *", "trap *",
+        "tool:bash:a{999999}", "tool:Bash:.*", "tool:zsh:ls", "tool:bsh:.*", "tool:bash", "tool:bash:(^ls)",
+        "tool:edit:.*", "> ~/*", "chroot /x *", "watch *", "parallel *", "trap *",
     ] {
         assert!(Permissions::new(&allowing(&[entry])).is_err(), "{entry:?} was accepted");
     }
@@ -176,8 +177,9 @@ fn entries_that_would_allow_anything_are_refused() {
         "cargo test *", "ls *", "sudo systemctl status nginx", "sudo systemctl status *", "bash script.sh *",
         "bash -c 'git status'", "make test", "make test *", "docker ps *", "ssh host uptime",
         "timeout 5 make", "npx eslint *", "FOO=1 make", "> build/*", "> *", ">> /var/log/x/*",
-        "tool:bash:make( .*)?", "tool:.*", "echo 'a; b'", "git commit -m *", "find . -name *", "sudo -l",
-        "python --version", "node --version", "bash ci.sh", "FOO=bar", "uv run pytest *", "xargs grep x",
+        "tool:bash:make( .*)?", "tool:.*", "tool:(bash|edit):.*", "tool:[a-z]+:ls", "tool:bash:^ls$",
+        "echo 'a; b'", "git commit -m *", "find . -name *", "sudo -l", "python --version", "node --version",
+        "bash ci.sh", "FOO=bar", "uv run pytest *", "xargs grep x",
     ] {
         if let Err(error) = Permissions::new(&allowing(&[entry])) {
             panic!("{error}");
@@ -195,6 +197,7 @@ fn what_is_wrong_is_said_with_what_to_write_instead() {
     insta::assert_snapshot!(error("sudo git *"), @r#"the permission "sudo git *" in `allow` cannot be used: `sudo` runs another command, and in that `git` can run any code; name what it may do, as in `git WORD *`"#);
     insta::assert_snapshot!(error("git log | head"), @r#"the permission "git log | head" in `allow` cannot be used: an entry names one command, but it has '|'; write an entry for each command, and quote what is text"#);
     insta::assert_snapshot!(error("tool:bash:("), @r#"the permission "tool:bash:(" in `allow` cannot be used: unclosed group"#);
+    insta::assert_snapshot!(error("tool:Bash:ls"), @r#"the permission "tool:Bash:ls" in `allow` cannot be used: it can never match: the tool is called `bash` here, so begin with `tool:bash:`, as in `tool:bash:make( .*)?`"#);
     insta::assert_snapshot!(error(""), @r#"the permission "" in `allow` cannot be used: it is empty"#);
 }
 
