@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::Permissions;
-use super::broad::hidden_option;
 use super::entry::{Appends, Entry, Means};
 use super::forms::{self, Form};
 use super::harmless::{is_own_variable, needs_nothing, runs_its_words, variables_set, wrapped};
+use super::hidden::hidden_word;
 use super::pattern::Reading;
 use crate::analysis::Analysis;
 use crate::syntax::ast::Span;
@@ -331,8 +331,7 @@ fn covers_options(entry: &Entry, step: &Step) -> bool {
         return false;
     }
     let Some(program) = &call.program else { return false };
-    let words = call.words.iter().skip(1).map(Text::prefix);
+    let words: Vec<&str> = call.words.iter().skip(1).map(Text::prefix).collect();
     let named = pattern.words();
-    let said = words.filter(|word| !named.iter().any(|own| own == word));
-    hidden_option(program, said).is_none()
+    hidden_word(program, &words, |word| named.iter().any(|own| own == word)).is_none()
 }

@@ -173,7 +173,7 @@ impl Pattern {
             }
         }
         own.iter().zip(words).all(|(own, word)| match own {
-            [Symbol::Any] => !word.iter().any(is_unknown),
+            [Symbol::Any] => !word.iter().copied().any(is_unknown),
             own if own.contains(&Symbol::Any) => fits_word(own, word, in_root),
             own => *own == word,
         })
@@ -200,7 +200,7 @@ impl Pattern {
     }
 }
 
-fn is_unknown(symbol: &Symbol) -> bool {
+fn is_unknown(symbol: Symbol) -> bool {
     matches!(symbol, Symbol::Unknown | Symbol::Glob)
 }
 
@@ -264,7 +264,7 @@ fn glob(text: &str) -> Vec<Symbol> {
 
 /// Takes at most the product of the lengths, and mostly ends at the first character that differs.
 fn matches(pattern: &[Symbol], command: &[Symbol], reading: Reading) -> bool {
-    if reading == Reading::Possible && command.iter().any(is_unknown) {
+    if reading == Reading::Possible && command.iter().copied().any(is_unknown) {
         return may_match(pattern, command);
     }
     let (mut p, mut c) = (0, 0);
@@ -297,7 +297,7 @@ fn may_match(pattern: &[Symbol], command: &[Symbol]) -> bool {
     let mut row: Vec<bool> = vec![false; command.len() + 1];
     row[0] = true;
     for at in 0..command.len() {
-        row[at + 1] = row[at] && is_unknown(&command[at]);
+        row[at + 1] = row[at] && is_unknown(command[at]);
     }
     for symbol in pattern {
         let mut next = vec![false; command.len() + 1];
