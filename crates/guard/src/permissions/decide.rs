@@ -197,7 +197,8 @@ impl<'a> Deciding<'a> {
         {
             return parent;
         }
-        let by_entry = || match self.allowing(step) {
+        let milder = || self.allowing(&forms::milder(step)?);
+        let by_entry = || match self.allowing(step).or_else(milder) {
             Some(entry) => Allowed::By(entry),
             None => Allowed::No,
         };
@@ -288,6 +289,14 @@ impl<'a> Deciding<'a> {
             && step.parent.is_some_and(|parent| self.children[parent] == [index])
     }
 
+    /// Whether an entry covers `.` in a step by a wildcard, and so the names below it too.
+    fn covers_all_below(&self, step: usize) -> bool {
+        self.allowing(&self.analysis.steps[step]).is_some_and(|entry| match &entry.means {
+            Means::Command(pattern) => !pattern.is_exact() && !pattern.words().iter().any(|word| word == "."),
+            Means::Write { .. } | Means::Literal(_) | Means::Everything | Means::Regex(_) => false,
+        })
+    }
+
     /// Whether a call does nothing but what the steps do that follow from it, so that those decide.
     fn is_transparent(&self, index: usize, call: &Invocation) -> bool {
         let children = &self.children[index];
@@ -309,7 +318,12 @@ impl<'a> Deciding<'a> {
             let runs_rest = |child: usize| match &self.analysis.steps[child].act {
                 // How input falls into words is for xargs to say: they must not be constants.
                 Act::Call(inner) if call.program.as_deref() == Some("xargs") => {
-                    let told = |word: &Text| word.value().is_some_and(|word| !word.contains('…'));
+                    let told = |word: &Text| match word.value() {
+                        // What `find .` prints, if it is a wildcard that covers it.
+                        Some(".") => !self.covers_all_below(child),
+                        Some(word) => !word.contains('…'),
+                        None => false,
+                    };
                     inner.words.starts_with(rest) && !inner.words[rest.len()..].iter().any(told)
                 }
                 Act::Call(inner) => inner.words == rest,

@@ -3,6 +3,7 @@
 use super::harmless::{DECLARE, is_harmless_variable};
 use super::pattern::{Pattern, Reading, Symbol, symbols};
 use crate::paths::{Place, locate, normalise};
+use crate::rules::GLOBAL_VALUES;
 use crate::text::{Piece, Text, Why};
 use crate::trace::{Act, Invocation, Mode, Step};
 use crate::world::World;
@@ -58,6 +59,22 @@ fn allowable_or_shown(step: &Step, world: &World) -> Vec<Form> {
         Act::Call(call) => of(&call.words, false).shown,
     };
     vec![Form { symbols: vec![Symbol::Unknown], shown, rooted: false }]
+}
+
+/// Options of git before its subcommand that change nothing but how it prints and waits.
+const MILD: [&str; 3] = ["--no-pager", "-P", "--no-optional-locks"];
+
+/// The same step without options that change nothing. None if it has none.
+pub(super) fn milder(step: &Step) -> Option<Step> {
+    let Act::Call(call) = &step.act else { return None };
+    let (name, arguments) = call.words.split_first()?;
+    let mild = |word: &&Text| word.value().is_some_and(|word| MILD.contains(&word));
+    let count = arguments.iter().take_while(mild).count();
+    if call.program.as_deref() != Some("git") || count == 0 {
+        return None;
+    }
+    let words = std::iter::once(name).chain(&arguments[count..]).cloned().collect();
+    Some(Step { act: Act::Call(Invocation { words, ..call.clone() }), ..step.clone() })
 }
 
 /// The ways in which a step may go, each of which must be allowed. None if that cannot be told.
@@ -230,11 +247,7 @@ fn relative(path: &str, world: &World) -> String {
 fn leading_options(arguments: &[Text]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at).map(Text::rough).filter(|word| word.starts_with('-')) {
-        at += if matches!(word.as_str(), "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace") {
-            2
-        } else {
-            1
-        };
+        at += if GLOBAL_VALUES.contains(&word.as_str()) { 2 } else { 1 };
     }
     at.min(arguments.len())
 }
