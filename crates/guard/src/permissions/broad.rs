@@ -3,6 +3,7 @@
 //! An `allow` for `bash *` is an `allow` for everything, whether its author meant that or not. One table says which
 //! programs run other code, and how much of their arguments an entry must name.
 
+use super::hidden::ends_in_command_option;
 use super::pattern::Pattern;
 
 /// Programs that run what they are given.
@@ -163,6 +164,10 @@ fn check(words: &[String], constants: usize) -> Result<(), String> {
         return Err("any program would fit; name the program, as in `git log *`".to_owned());
     };
     let name = program.rsplit('/').next().unwrap_or(program);
+    if constants < words.len() && ends_in_command_option(name, &words[1..constants]) {
+        let said = words[..constants].join(" ");
+        return Err(format!("`{said}` runs what follows; name that too, as in `{said} WORD *`"));
+    }
     let row = |name: &str| TABLE.iter().find(|row| row.programs.contains(&name));
     let Some(row) = row(name).or_else(|| row(without_version(name))) else { return Ok(()) };
     let exact = constants == words.len();

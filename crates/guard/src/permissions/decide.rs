@@ -8,7 +8,7 @@ use super::Permissions;
 use super::entry::{Appends, Entry, Means};
 use super::forms::{self, Form};
 use super::harmless::{is_own_variable, needs_nothing, runs_its_words, variables_set, wrapped};
-use super::hidden::hidden_word;
+use super::hidden::{Said, hides};
 use super::pattern::Reading;
 use crate::analysis::Analysis;
 use crate::syntax::ast::Span;
@@ -345,7 +345,15 @@ fn covers_options(entry: &Entry, step: &Step) -> bool {
         return false;
     }
     let Some(program) = &call.program else { return false };
-    let words: Vec<&str> = call.words.iter().skip(1).map(Text::prefix).collect();
     let named = pattern.words();
-    hidden_word(program, &words, |word| named.iter().any(|own| own == word)).is_none()
+    // Variables and wrappers may stand before the program.
+    let name = call.words.first().and_then(Text::value);
+    let start = named.iter().position(|own| Some(own.as_str()) == name);
+    let set = start.unwrap_or_else(|| named.iter().take_while(|word| word.contains('=')).count());
+    let mut words = vec![];
+    for (at, word) in call.words.iter().enumerate().skip(1) {
+        let named = named.get(set + at).is_some_and(|own| Some(own.as_str()) == word.value());
+        words.push(Said { word: word.prefix(), named });
+    }
+    !hides(program, &words)
 }

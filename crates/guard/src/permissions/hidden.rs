@@ -135,42 +135,66 @@ const HIDDEN: &[Row] = &[
     words(&["ip"], &["-b", "-batch"]),
 ];
 
-/// A word that a wildcard must not cover. `named` tells those that the entry says itself.
-pub(super) fn hidden_word<'a>(
-    program: &str,
-    words: &[&'a str],
-    named: impl Fn(&str) -> bool,
-) -> Option<&'a str> {
+/// A word of a command, and whether the entry says it at this place.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) word: &'a str,
+    pub(super) named: bool,
+}
+
+/// Whether a wildcard would cover a word that it must not.
+pub(super) fn hides(program: &str, words: &[Said<'_>]) -> bool {
     let (program, words) = match words {
         // `python -m pytest` is pytest.
-        ["-m", module, rest @ ..] if without_version(program) == "python" => (*module, rest),
+        [Said { word: "-m", .. }, module, rest @ ..] if without_version(program) == "python" => {
+            (module.word, rest)
+        }
         _ => (program, words),
     };
-    let verb = words.first().map(|verb| format!("{program} {verb}"));
+    let verb = words.first().map(|verb| format!("{program} {}", verb.word));
     let about = |row: &&Row| {
         row.programs.iter().any(|name| {
             *name == program || *name == without_version(program) || Some(*name) == verb.as_deref()
         })
     };
-    let options = || words.iter().copied().take_while(|word| *word != "--").filter(|word| !named(word));
-    let of = |row: &Row| options().find(|word| row.options.iter().any(|option| row.gives(word, option)));
-    HIDDEN.iter().filter(about).find_map(of).or_else(|| hidden_operand(program, words, named))
+    let mut options = words.iter().take_while(|said| said.word != "--").filter(|said| !said.named);
+    let rows: Vec<&Row> = HIDDEN.iter().filter(about).collect();
+    let given = |word: &str| rows.iter().any(|row| row.options.iter().any(|option| row.gives(word, option)));
+    options.any(|said| given(said.word)) || hides_operand(program, words)
+}
+
+/// Options whose value is a command.
+const RUNS: [&str; 21] = [
+    "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "-e", "-I", "-F", "-S", "-u", "-P", "-E", "-wrapper",
+    "--exec", "--exec-batch", "--rsh", "--to-command", "--use-compress-program", "--upload-pack", "--filter",
+];
+
+/// Whether words end in an option whose value is a command.
+pub(super) fn ends_in_command_option(program: &str, words: &[String]) -> bool {
+    let Some(last) = words.last().filter(|last| RUNS.contains(&last.as_str())) else { return false };
+    let mut said: Vec<Said<'_>> = words.iter().map(|word| Said { word, named: true }).collect();
+    if let Some(end) = said.last_mut() {
+        *end = Said { word: last, named: false };
+    }
+    hides(program, &said)
 }
 
 /// Operands that run or write something.
-fn hidden_operand<'a>(program: &str, words: &[&'a str], named: impl Fn(&str) -> bool) -> Option<&'a str> {
-    let mut own = words.iter().copied().filter(|word| !named(word));
+fn hides_operand(program: &str, words: &[Said<'_>]) -> bool {
+    let mut own = words.iter().filter(|said| !said.named).map(|said| said.word);
     match program {
         // `tar cIf PROGRAM x y`: the first word is options, with or without a dash.
-        "tar" | "gtar" | "bsdtar" => words
-            .first()
-            .copied()
-            .filter(|word| !named(word) && !word.starts_with("--") && word.contains(['I', 'F', 'T'])),
+        "tar" | "gtar" | "bsdtar" => words.first().is_some_and(|said| {
+            !said.named && !said.word.starts_with("--") && said.word.contains(['I', 'F', 'T'])
+        }),
         // `make SHELL=./x`.
-        "make" | "gmake" | "just" => own.find(|word| !word.starts_with('-') && word.contains('=')),
+        "make" | "gmake" | "just" => own.any(|word| !word.starts_with('-') && word.contains('=')),
         // The second one is written.
-        "uniq" | "xxd" => words.iter().copied().filter(|word| !word.starts_with('-') || *word == "-").nth(1),
-        _ => None,
+        "uniq" | "xxd" => {
+            let operands = words.iter().filter(|said| !said.word.starts_with('-') || said.word == "-");
+            operands.skip(1).any(|said| !said.named)
+        }
+        _ => false,
     }
 }
 
