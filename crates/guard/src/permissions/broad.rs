@@ -1,8 +1,9 @@
-//! Entries that would allow anything, and options that a wildcard does not cover.
+//! Entries that would allow anything.
 //!
 //! An `allow` for `bash *` is an `allow` for everything, whether its author meant that or not. One table says which
 //! programs run other code, and how much of their arguments an entry must name.
 
+use super::hidden::ends_in_command_option;
 use super::pattern::Pattern;
 
 /// Programs that run what they are given.
@@ -18,6 +19,8 @@ enum Kind {
     Interpreter,
     /// So many words, and after some of them so many, must be named before a wildcard.
     Words { least: usize, after: &'static [(&'static str, usize)] },
+    /// One word more must be named, be it an option.
+    Named,
     /// No wildcard at all.
     Exact,
 }
@@ -40,6 +43,8 @@ const TABLE: &[Row] = &[
             "sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "python",
             "python2", "python3", "pypy", "pypy3", "ipython", "node", "nodejs", "perl", "ruby", "irb", "php",
             "lua", "luajit", "Rscript", "osascript", "tclsh", "expect", "guile", "pwsh", "java", "swift",
+            "julia", "octave", "groovy", "scala", "ocaml", "elixir", "runghc", "runhaskell", "ts-node",
+            "tsx",
         ],
         kind: Kind::Interpreter,
     },
@@ -47,7 +52,9 @@ const TABLE: &[Row] = &[
         programs: &[
             "eval", "alias", "trap", "hash", "enable", "su", "sg", "vim", "vi", "nvim", "ex", "ed", "emacs",
             "gdb", "lldb", "screen", "tmux", "at", "batch", "crontab", "watch", "parallel", "script",
-            "rlwrap", "bpftrace", "ansible", "nix-shell", "declare", "typeset", "export", "shopt",
+            "rlwrap", "bpftrace", "ansible", "nix-shell", "declare", "typeset", "export", "shopt", "local",
+            "readonly", "set", "let", "bind", "complete", "compgen", "history", "fc", "R", "erl", "iex",
+            "ghci", "sbcl", "clisp", "gnuplot", "dc", "m4", "socat", "sqlite3", "psql", "mysql", "mariadb",
         ],
         kind: Kind::Exact,
     },
@@ -66,8 +73,8 @@ const TABLE: &[Row] = &[
         &[
             "nohup", "command", "builtin", "exec", "setsid", "busybox", "toybox", "chronic", "unbuffer",
             "fakeroot", "caffeinate", "eatmydata", "torsocks", "proxychains", "valgrind", "firejail",
-            "systemd-run", "unshare", "nsenter", "strace", "ltrace", "npx", "bunx", "pnpx", "uvx", "pipx",
-            "entr", "dotenv", "cross-env", "catchsegv", "setpriv", "tini", "dumb-init", "noglob",
+            "systemd-run", "unshare", "nsenter", "strace", "ltrace", "npx", "bunx", "pnpx", "uvx", "entr",
+            "dotenv", "cross-env", "catchsegv", "setpriv", "tini", "dumb-init", "noglob",
         ],
         &["-p", "-o", "-e", "-a"],
         0,
@@ -79,8 +86,8 @@ const TABLE: &[Row] = &[
     ),
     wrapper(
         &[
-            "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mise", "asdf", "direnv", "pyenv",
-            "rbenv",
+            "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mamba", "micromamba", "mise",
+            "asdf", "direnv", "pyenv", "rbenv",
         ],
         &["-n", "-p"],
         1,
@@ -91,7 +98,9 @@ const TABLE: &[Row] = &[
         &[
             ("config", 2),
             ("bisect", 2),
+            ("bisect run", 9),
             ("submodule", 2),
+            ("submodule foreach", 9),
             ("rebase", 2),
             ("filter-branch", 9),
             ("difftool", 9),
@@ -112,11 +121,23 @@ const TABLE: &[Row] = &[
         1,
         &[("run", 2), ("eval", 9), ("tool", 2), ("generate", 2)],
     ),
+    words(&["pipx"], 1, &[("run", 2), ("runpip", 2)]),
+    words(&["rustup"], 1, &[("run", 9)]),
+    words(
+        &["nvm", "fnm", "volta", "stack", "opam"],
+        1,
+        &[("run", 9), ("exec", 9), ("runghc", 9), ("ghci", 9)],
+    ),
+    words(&["gh", "glab"], 1, &[("alias", 9), ("extension", 9)]),
+    words(&["ip"], 1, &[("netns", 9), ("vrf", 9)]),
+    Row {
+        programs: &["cmake", "ctest", "rpm", "tcpdump", "mapfile", "readarray", "openssl", "rsync"],
+        kind: Kind::Named,
+    },
     words(
         &[
             "find", "gfind", "fd", "awk", "gawk", "mawk", "sed", "gsed", "make", "gmake", "just", "task",
-            "rake", "gradle", "mvn", "ninja", "source", ".", "nix", "rsync", "git-lfs", "psql", "sqlite3",
-            "mysql",
+            "rake", "gradle", "mvn", "ninja", "source", ".", "nix", "git-lfs",
         ],
         1,
         &[],
@@ -143,7 +164,12 @@ fn check(words: &[String], constants: usize) -> Result<(), String> {
         return Err("any program would fit; name the program, as in `git log *`".to_owned());
     };
     let name = program.rsplit('/').next().unwrap_or(program);
-    let Some(row) = TABLE.iter().find(|row| row.programs.contains(&name)) else { return Ok(()) };
+    if constants < words.len() && ends_in_command_option(name, &words[1..constants]) {
+        let said = words[..constants].join(" ");
+        return Err(format!("`{said}` runs what follows; name that too, as in `{said} WORD *`"));
+    }
+    let row = |name: &str| TABLE.iter().find(|row| row.programs.contains(&name));
+    let Some(row) = row(name).or_else(|| row(without_version(name))) else { return Ok(()) };
     let exact = constants == words.len();
     let operands: Vec<&String> =
         words[1..constants].iter().filter(|word| !word.starts_with('-') || word.len() == 1).collect();
@@ -156,23 +182,38 @@ fn check(words: &[String], constants: usize) -> Result<(), String> {
         Kind::Words { .. } if exact => Ok(()),
         Kind::Words { least, after } => {
             let verb = operands.first().map(|verb| verb.as_str());
-            let least =
-                after.iter().find(|(word, _)| Some(*word) == verb).map_or(*least, |(_, least)| *least);
+            let two = operands.iter().take(2).map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
+            let said = |verb: &str| after.iter().find(|(word, _)| *word == verb).map(|(_, least)| *least);
+            let least = said(&two).or_else(|| said(verb?)).unwrap_or(*least);
             // An option before the word may take it for a value.
             let direct = words.get(1).is_some_and(|word| !word.starts_with('-'));
             if operands.len() >= least && direct {
                 return Ok(());
             }
             let said = words[..constants].join(" ");
-            Err(format!("`{said}` can run any code; name what it may do, as in `{said} WORD *`"))
+            if least > words.len() {
+                return Err(format!(
+                    "`{said}` can run any code; write the whole command, without a wildcard"
+                ));
+            }
+            let word =
+                if matches!(name, "sed" | "gsed" | "awk" | "gawk" | "mawk") { "'SCRIPT'" } else { "WORD" };
+            Err(format!("`{said}` can run any code; name what it may do, as in `{said} {word} *`"))
         }
+        Kind::Named if exact || constants > 1 => Ok(()),
+        Kind::Named => Err(format!("`{name}` can run any code; name what it may do, as in `{name} WORD *`")),
         Kind::Wrapper { valued, skip } => {
             let mut at = 1;
+            let mut skip = *skip;
             while let Some(word) = words[..constants].get(at) {
                 at += match word.as_str() {
                     "--" => 1,
                     option if valued.contains(&option) => 2,
                     option if option.starts_with('-') || is_assignment(option) => 1,
+                    _ if skip > 0 => {
+                        skip -= 1;
+                        1
+                    }
                     _ => break,
                 };
             }
@@ -211,82 +252,14 @@ fn interpreter(name: &str, constants: &[String], exact: bool) -> Result<(), Stri
     Err(format!("`{name}` runs any code; name the script or module, as in `{name} script *`"))
 }
 
+/// `python` for `python3.11`, `gcc` for `gcc-12`.
+pub(super) fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c))
+}
+
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
-}
-
-/// Options that make a program run or write something else. A wildcard does not cover them; an entry can name them.
-const HIDDEN: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "--output", "--open-files-in-pager", "--ext-diff", "--textconv", "--upload-pack",
-            "--receive-pack", "--exec", "--exec-path", "--config-env", "-O", "--no-index",
-        ],
-    ),
-    ("sort", &["--output", "--compress-program", "-o"]),
-    ("rg", &["--pre", "--hostname-bin", "--search-zip"]),
-    ("ag", &["--pager"]),
-    ("tree", &["-o"]),
-    ("man", &["--pager", "--html", "-P", "-H"]),
-    ("date", &["--set", "-s"]),
-    (
-        "tar",
-        &[
-            "--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command",
-            "--info-script", "--new-volume-script", "-I", "-F",
-        ],
-    ),
-    ("zip", &["--unzip-command", "-TT"]),
-    ("rsync", &["--rsh", "--rsync-path", "-e"]),
-    ("scp", &["-S", "-o"]),
-    ("find", &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]),
-    ("fd", &["--exec", "--exec-batch", "-x", "-X"]),
-    ("sed", &["--in-place", "-i"]),
-    ("yq", &["--inplace", "-i"]),
-    ("less", &["--log-file", "--LOG-FILE", "-o", "-O"]),
-    ("xxd", &["-r"]),
-    ("make", &["--eval", "--file", "--makefile", "-f"]),
-    ("cargo", &["--config"]),
-    (
-        "npm",
-        &["--script-shell", "--node-options", "--prefix", "--userconfig", "--globalconfig", "--shell", "-C"],
-    ),
-    ("pnpm", &["--script-shell", "--node-options", "--dir", "--shell-mode", "-C"]),
-    ("yarn", &["--script-shell", "--cwd"]),
-    ("go", &["-exec", "-toolexec", "-vettool"]),
-    ("wget", &["--use-askpass", "--post-file"]),
-    ("curl", &["--config", "-K"]),
-];
-
-/// An option among the words that a wildcard must not cover.
-pub(super) fn hidden_option<'a>(program: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let (_, options) = HIDDEN.iter().find(|(name, _)| *name == program)?;
-    let mut words = words.take_while(|word| *word != "--");
-    words.find(|word| options.iter().any(|option| gives(word, option, program)))
-}
-
-/// Whether a word gives an option: in full, shortened, with a value, or as a letter in a cluster.
-fn gives(word: &str, option: &str, program: &str) -> bool {
-    if let Some(long) = option.strip_prefix("--") {
-        let name = word.split('=').next().unwrap_or(word);
-        return name.strip_prefix("--").is_some_and(|name| name.len() > 1 && long.starts_with(name));
-    }
-    let letters = option.strip_prefix('-').unwrap_or(option);
-    // Those of find and go are words; the others have letters.
-    if letters.len() > 1 || matches!(program, "find" | "go") {
-        return word.trim_start_matches('-').split('=').next() == Some(letters) && word.starts_with('-');
-    }
-    let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
-    match program {
-        // `-O` of git has its value attached, and other options of it hold any letter.
-        "git" => word.starts_with(option),
-        "tar" => cluster.is_some_and(|cluster| cluster.contains(letters)),
-        _ => cluster.is_some_and(|cluster| {
-            cluster.bytes().take_while(u8::is_ascii_alphabetic).any(|byte| letters.as_bytes() == [byte])
-        }),
-    }
 }

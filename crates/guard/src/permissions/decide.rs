@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::Permissions;
-use super::broad::hidden_option;
 use super::entry::{Appends, Entry, Means};
 use super::forms::{self, Form};
 use super::harmless::{is_own_variable, needs_nothing, runs_its_words, variables_set, wrapped};
+use super::hidden::{Said, hides};
 use super::pattern::Reading;
 use crate::analysis::Analysis;
 use crate::syntax::ast::Span;
@@ -197,7 +197,8 @@ impl<'a> Deciding<'a> {
         {
             return parent;
         }
-        let by_entry = || match self.allowing(step) {
+        let milder = || self.allowing(&forms::milder(step)?);
+        let by_entry = || match self.allowing(step).or_else(milder) {
             Some(entry) => Allowed::By(entry),
             None => Allowed::No,
         };
@@ -223,7 +224,7 @@ impl<'a> Deciding<'a> {
             self.permissions
                 .allow
                 .iter()
-                .find(|entry| self.fits(entry, form, step, Reading::Certain) && covers_options(entry, step))
+                .find(|entry| self.fits(entry, form, step, Reading::Proven) && covers_options(entry, step))
         };
         let everything =
             || self.permissions.allow.iter().find(|entry| matches!(entry.means, Means::Everything));
@@ -241,7 +242,12 @@ impl<'a> Deciding<'a> {
         match (&entry.means, &step.act) {
             (Means::Command(pattern), Act::Call(_) | Act::Assign { .. }) => {
                 let patterns = forms::rooted(pattern, form, self.world);
-                patterns.iter().any(|pattern| pattern.fits(&form.symbols, self.world.home(), reading))
+                let home = self.world.home();
+                let in_root = reading == Reading::Proven && forms::is_in_root(step, self.world);
+                patterns.iter().any(|pattern| match reading {
+                    Reading::Proven => pattern.allows(&form.symbols, home, in_root),
+                    Reading::Certain | Reading::Possible => pattern.fits(&form.symbols, home, reading),
+                })
             }
             (Means::Write { path, appends }, Act::Write { mode, .. }) => {
                 let way = match mode {
@@ -283,6 +289,14 @@ impl<'a> Deciding<'a> {
             && step.parent.is_some_and(|parent| self.children[parent] == [index])
     }
 
+    /// Whether an entry covers `.` in a step by a wildcard, and so the names below it too.
+    fn covers_all_below(&self, step: usize) -> bool {
+        self.allowing(&self.analysis.steps[step]).is_some_and(|entry| match &entry.means {
+            Means::Command(pattern) => !pattern.is_exact() && !pattern.words().iter().any(|word| word == "."),
+            Means::Write { .. } | Means::Literal(_) | Means::Everything | Means::Regex(_) => false,
+        })
+    }
+
     /// Whether a call does nothing but what the steps do that follow from it, so that those decide.
     fn is_transparent(&self, index: usize, call: &Invocation) -> bool {
         let children = &self.children[index];
@@ -304,7 +318,12 @@ impl<'a> Deciding<'a> {
             let runs_rest = |child: usize| match &self.analysis.steps[child].act {
                 // How input falls into words is for xargs to say: they must not be constants.
                 Act::Call(inner) if call.program.as_deref() == Some("xargs") => {
-                    let told = |word: &Text| word.value().is_some_and(|word| !word.contains('…'));
+                    let told = |word: &Text| match word.value() {
+                        // What `find .` prints, if it is a wildcard that covers it.
+                        Some(".") => !self.covers_all_below(child),
+                        Some(word) => !word.contains('…'),
+                        None => false,
+                    };
                     inner.words.starts_with(rest) && !inner.words[rest.len()..].iter().any(told)
                 }
                 Act::Call(inner) => inner.words == rest,
@@ -326,8 +345,15 @@ fn covers_options(entry: &Entry, step: &Step) -> bool {
         return false;
     }
     let Some(program) = &call.program else { return false };
-    let words = call.words.iter().skip(1).map(Text::prefix);
     let named = pattern.words();
-    let said = words.filter(|word| !named.iter().any(|own| own == word));
-    hidden_option(program, said).is_none()
+    // Variables and wrappers may stand before the program.
+    let name = call.words.first().and_then(Text::value);
+    let start = named.iter().position(|own| Some(own.as_str()) == name);
+    let set = start.unwrap_or_else(|| named.iter().take_while(|word| word.contains('=')).count());
+    let mut words = vec![];
+    for (at, word) in call.words.iter().enumerate().skip(1) {
+        let named = named.get(set + at).is_some_and(|own| Some(own.as_str()) == word.value());
+        words.push(Said { word: word.prefix(), named });
+    }
+    !hides(program, &words)
 }

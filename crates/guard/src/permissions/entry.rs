@@ -1,6 +1,8 @@
 //! One line of a list of permissions.
 
-use regex_syntax::hir::{Class, Hir, HirKind};
+use std::collections::BTreeSet;
+
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use super::broad::too_broad;
 use super::pattern::Pattern;
@@ -118,11 +120,17 @@ fn write(rest: &str, purpose: Purpose) -> Result<Means, String> {
 }
 
 fn regex(text: &str) -> Result<Means, String> {
+    let text = &without_anchors(text);
     let hir = regex_syntax::ParserBuilder::new()
         .dot_matches_new_line(true)
         .build()
         .parse(text)
         .map_err(|error| one_line(&error.to_string()))?;
+    if !reach(&hir, &BTreeSet::from([0])).contains(&ACTION.len()) {
+        return Err(format!(
+            "it can never match: the tool is called `bash` here, so begin with `{ACTION}`, as in `{ACTION}make( .*)?`"
+        ));
+    }
     if let Some(literal) = literal(&hir) {
         return Ok(Means::Literal(literal));
     }
@@ -136,6 +144,66 @@ fn regex(text: &str) -> Result<Means, String> {
         .build()
         .map_err(|error| one_line(&error.to_string()))?;
     Ok(Means::Regex(regex))
+}
+
+/// The whole text of a command must match in any case, so `tool:bash:^make$` is `tool:bash:make`.
+fn without_anchors(text: &str) -> String {
+    let text = match text.strip_prefix(ACTION).and_then(|rest| rest.strip_prefix('^')) {
+        Some(rest) => format!("{ACTION}{rest}"),
+        None => text.to_owned(),
+    };
+    let escaped = |rest: &str| rest.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+    match text.strip_suffix('$') {
+        Some(rest) if !escaped(rest) => rest.to_owned(),
+        Some(_) | None => text,
+    }
+}
+
+/// How much of `tool:bash:` can have been read after an expression, if it was one of these lengths before it.
+fn reach(hir: &Hir, from: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let action = ACTION.as_bytes();
+    let through = |at: usize, bytes: &[u8]| {
+        let rest = &action[at..];
+        let most = rest.len().min(bytes.len());
+        (rest[..most] == bytes[..most]).then_some(at + most)
+    };
+    match hir.kind() {
+        HirKind::Empty => from.clone(),
+        HirKind::Look(Look::Start) => from.iter().copied().filter(|at| *at == 0).collect(),
+        HirKind::Look(_) => from.clone(),
+        HirKind::Literal(literal) => from.iter().filter_map(|at| through(*at, &literal.0)).collect(),
+        HirKind::Class(class) => from
+            .iter()
+            .filter_map(|at| match action.get(*at) {
+                Some(byte) => has(class, *byte).then_some(at + 1),
+                None => Some(*at),
+            })
+            .collect(),
+        HirKind::Capture(capture) => reach(&capture.sub, from),
+        HirKind::Concat(parts) => parts.iter().fold(from.clone(), |from, part| reach(part, &from)),
+        HirKind::Alternation(parts) => parts.iter().flat_map(|part| reach(part, from)).collect(),
+        HirKind::Repetition(repetition) => {
+            let mut all = if repetition.min == 0 { from.clone() } else { reach(&repetition.sub, from) };
+            loop {
+                let more: BTreeSet<usize> = reach(&repetition.sub, &all).union(&all).copied().collect();
+                if more == all {
+                    return all;
+                }
+                all = more;
+            }
+        }
+    }
+}
+
+fn has(class: &Class, byte: u8) -> bool {
+    match class {
+        Class::Unicode(class) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&char::from(byte)))
+        }
+        Class::Bytes(class) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&byte))
+        }
+    }
 }
 
 fn literal(hir: &Hir) -> Option<String> {

@@ -3,6 +3,7 @@
 use super::harmless::{DECLARE, is_harmless_variable};
 use super::pattern::{Pattern, Reading, Symbol, symbols};
 use crate::paths::{Place, locate, normalise};
+use crate::rules::GLOBAL_VALUES;
 use crate::text::{Piece, Text, Why};
 use crate::trace::{Act, Invocation, Mode, Step};
 use crate::world::World;
@@ -58,6 +59,22 @@ fn allowable_or_shown(step: &Step, world: &World) -> Vec<Form> {
         Act::Call(call) => of(&call.words, false).shown,
     };
     vec![Form { symbols: vec![Symbol::Unknown], shown, rooted: false }]
+}
+
+/// Options of git before its subcommand that change nothing but how it prints and waits.
+const MILD: [&str; 3] = ["--no-pager", "-P", "--no-optional-locks"];
+
+/// The same step without options that change nothing. None if it has none.
+pub(super) fn milder(step: &Step) -> Option<Step> {
+    let Act::Call(call) = &step.act else { return None };
+    let (name, arguments) = call.words.split_first()?;
+    let mild = |word: &&Text| word.value().is_some_and(|word| MILD.contains(&word));
+    let count = arguments.iter().take_while(mild).count();
+    if call.program.as_deref() != Some("git") || count == 0 {
+        return None;
+    }
+    let words = std::iter::once(name).chain(&arguments[count..]).cloned().collect();
+    Some(Step { act: Act::Call(Invocation { words, ..call.clone() }), ..step.clone() })
 }
 
 /// The ways in which a step may go, each of which must be allowed. None if that cannot be told.
@@ -136,7 +153,7 @@ pub(super) fn fits_path(path: &Pattern, form: &Form, world: &World, reading: Rea
     let Some(word) = words.first() else { return false };
     let target: String = form.symbols.iter().copied().map(shown_symbol).collect();
     // Programs run what is in a repository's own directory.
-    if reading == Reading::Certain && inside_repository(&target) && !word.contains(".git") && !path.is_exact()
+    if reading == Reading::Proven && inside_repository(&target) && !word.contains(".git") && !path.is_exact()
     {
         return false;
     }
@@ -158,7 +175,7 @@ fn inside_repository(path: &str) -> bool {
 fn shown_symbol(symbol: Symbol) -> char {
     match symbol {
         Symbol::Char(c) => c,
-        Symbol::Break | Symbol::Any | Symbol::Home | Symbol::Unknown => ' ',
+        Symbol::Break | Symbol::Any | Symbol::Home | Symbol::Unknown | Symbol::Glob => ' ',
     }
 }
 
@@ -170,6 +187,12 @@ pub(super) fn is_nowhere(target: &Text, cwds: &[Text], world: &World) -> bool {
     };
     target.value().is_some()
         && locate(target, cwds, world).iter().all(|path| path.place == Place::Harmless && nowhere(&path.name))
+}
+
+/// Whether a step is certainly taken in the root of a workspace.
+pub(super) fn is_in_root(step: &Step, world: &World) -> bool {
+    let root = |path: &str| world.workspaces().iter().any(|root| normalise(root) == normalise(path));
+    step.cwds.iter().all(|cwd| cwd.value().is_some_and(root))
 }
 
 /// The words of a call; what a declaration sets is among them.
@@ -224,11 +247,7 @@ fn relative(path: &str, world: &World) -> String {
 fn leading_options(arguments: &[Text]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at).map(Text::rough).filter(|word| word.starts_with('-')) {
-        at += if matches!(word.as_str(), "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace") {
-            2
-        } else {
-            1
-        };
+        at += if GLOBAL_VALUES.contains(&word.as_str()) { 2 } else { 1 };
     }
     at.min(arguments.len())
 }

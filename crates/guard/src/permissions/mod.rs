@@ -9,6 +9,7 @@ mod decide;
 mod entry;
 mod forms;
 mod harmless;
+mod hidden;
 mod pattern;
 mod say;
 mod suggest;

@@ -16,6 +16,8 @@ pub(super) enum Symbol {
     Home,
     /// In a command: something that is not known.
     Unknown,
+    /// In a command: what a pattern of the shell stands for, without a slash. It may be several words.
+    Glob,
 }
 
 /// A pattern for one simple command.
@@ -36,9 +38,11 @@ enum End {
     Colon,
 }
 
-/// How far something unknown goes.
+/// How far something unknown and a wildcard go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
+    /// To allow: it must be covered by a wildcard, and a wildcard goes no further than its word.
+    Proven,
     /// It must be covered by a wildcard.
     Certain,
     /// It may be whatever fits.
@@ -119,7 +123,7 @@ impl Pattern {
             Symbol::Char(c) => *c,
             Symbol::Any => '*',
             Symbol::Home => '~',
-            Symbol::Break | Symbol::Unknown => ' ',
+            Symbol::Break | Symbol::Unknown | Symbol::Glob => ' ',
         };
         self.symbols
             .split(|symbol| *symbol == Symbol::Break)
@@ -151,13 +155,41 @@ impl Pattern {
         Self { symbols, end: self.end }
     }
 
-    /// Whether it fits a whole command.
-    pub(super) fn fits(&self, command: &[Symbol], home: &str, reading: Reading) -> bool {
+    /// Whether it proves that a command is one of those it names. Relative paths with a wildcard are those in the
+    /// root of the workspace.
+    pub(super) fn allows(&self, command: &[Symbol], home: &str, in_root: bool) -> bool {
+        let symbols = self.resolved(home);
+        let mut own: Vec<&[Symbol]> = symbols.split(|symbol| *symbol == Symbol::Break).collect();
+        let words: Vec<&[Symbol]> = command.split(|symbol| *symbol == Symbol::Break).collect();
+        if words.len() < own.len() || self.end == End::Here && words.len() > own.len() {
+            return false;
+        }
+        if self.end == End::Colon
+            && let Some(last) = own.pop()
+        {
+            let word = words[own.len()];
+            if !word.strip_prefix(last).is_some_and(|rest| matches!(rest, [] | [Symbol::Char(':'), ..])) {
+                return false;
+            }
+        }
+        own.iter().zip(words).all(|(own, word)| match own {
+            [Symbol::Any] => !word.iter().copied().any(is_unknown),
+            own if own.contains(&Symbol::Any) => fits_word(own, word, in_root),
+            own => *own == word,
+        })
+    }
+
+    fn resolved(&self, home: &str) -> Vec<Symbol> {
         let symbols = self.symbols.iter().flat_map(|symbol| match symbol {
             Symbol::Home => home.chars().map(Symbol::Char).collect(),
             other => vec![*other],
         });
-        let symbols: Vec<Symbol> = symbols.collect();
+        symbols.collect()
+    }
+
+    /// Whether it fits a whole command.
+    pub(super) fn fits(&self, command: &[Symbol], home: &str, reading: Reading) -> bool {
+        let symbols = self.resolved(home);
         let fits = |end: &[Symbol]| matches(&[&symbols, end].concat(), command, reading);
         let words = || fits(&[]) || fits(&[Symbol::Break, Symbol::Any]);
         match self.end {
@@ -166,6 +198,38 @@ impl Pattern {
             End::Colon => words() || fits(&[Symbol::Char(':'), Symbol::Any]),
         }
     }
+}
+
+fn is_unknown(symbol: Symbol) -> bool {
+    matches!(symbol, Symbol::Unknown | Symbol::Glob)
+}
+
+/// Whether a word with a wildcard in it fits one argument: not one that leads up, out of a workspace that a relative
+/// path is in, or into a repository's own directory.
+fn fits_word(own: &[Symbol], word: &[Symbol], in_root: bool) -> bool {
+    use Symbol::{Char, Glob};
+    let is_path = own.contains(&Char('/'));
+    let absolute = |word: &[Symbol]| word.starts_with(&[Char('/')]);
+    let current = |word: &[Symbol]| word.starts_with(&[Char('.'), Char('/')]);
+    let (own, word) = if current(own) || is_path && current(word) {
+        let rest = |word: &[Symbol]| if current(word) { word[2..].to_vec() } else { word.to_vec() };
+        (rest(own), rest(word))
+    } else {
+        (own.to_vec(), word.to_vec())
+    };
+    let relative = !absolute(&own);
+    if relative && (is_path && !in_root || absolute(&word)) || word.contains(&Symbol::Unknown) {
+        return false;
+    }
+    let git: Vec<Symbol> = ".git".chars().map(Char).collect();
+    let strange = |part: &[Symbol]| {
+        // A pattern of the shell stands for `..` only if it begins with a dot.
+        part == [Char('.'), Char('.')]
+            || part.starts_with(&[Char('.')]) && part.contains(&Glob)
+            || is_path && part == git && !own.windows(git.len()).any(|part| part == git)
+    };
+    let parts = word.split(|symbol| matches!(symbol, Char('/' | '=')));
+    !parts.into_iter().any(strange) && matches(&own, &word, Reading::Certain)
 }
 
 fn at_start(symbols: &[Symbol]) -> bool {
@@ -195,12 +259,12 @@ fn glob(text: &str) -> Vec<Symbol> {
     if text.contains(['(', '[', '\\']) {
         return vec![Symbol::Unknown];
     }
-    text.chars().map(|c| if matches!(c, '*' | '?') { Symbol::Unknown } else { Symbol::Char(c) }).collect()
+    text.chars().map(|c| if matches!(c, '*' | '?') { Symbol::Glob } else { Symbol::Char(c) }).collect()
 }
 
 /// Takes at most the product of the lengths, and mostly ends at the first character that differs.
 fn matches(pattern: &[Symbol], command: &[Symbol], reading: Reading) -> bool {
-    if reading == Reading::Possible && command.contains(&Symbol::Unknown) {
+    if reading == Reading::Possible && command.iter().copied().any(is_unknown) {
         return may_match(pattern, command);
     }
     let (mut p, mut c) = (0, 0);
@@ -212,7 +276,7 @@ fn matches(pattern: &[Symbol], command: &[Symbol], reading: Reading) -> bool {
                 p += 1;
                 continue;
             }
-            Some(symbol) if *symbol == command[c] && *symbol != Symbol::Unknown => {
+            Some(symbol) if *symbol == command[c] => {
                 p += 1;
                 c += 1;
                 continue;
@@ -233,7 +297,7 @@ fn may_match(pattern: &[Symbol], command: &[Symbol]) -> bool {
     let mut row: Vec<bool> = vec![false; command.len() + 1];
     row[0] = true;
     for at in 0..command.len() {
-        row[at + 1] = row[at] && command[at] == Symbol::Unknown;
+        row[at + 1] = row[at] && is_unknown(command[at]);
     }
     for symbol in pattern {
         let mut next = vec![false; command.len() + 1];
@@ -242,7 +306,7 @@ fn may_match(pattern: &[Symbol], command: &[Symbol]) -> bool {
             let own = command[at];
             next[at + 1] = match (symbol, own) {
                 (Symbol::Any, _) => row[at + 1] || next[at],
-                (_, Symbol::Unknown) => row[at + 1] || next[at] || row[at],
+                (_, Symbol::Unknown | Symbol::Glob) => row[at + 1] || next[at] || row[at],
                 (symbol, own) => row[at] && *symbol == own,
             };
         }

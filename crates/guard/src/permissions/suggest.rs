@@ -54,7 +54,8 @@ const SUBCOMMANDS: &[(&str, usize)] = &[
 
 impl Suggestion {
     pub(crate) fn of(permissions: &Permissions, analysis: &Analysis, verdict: &Verdict) -> Option<Self> {
-        if verdict.decision != Decision::Ask {
+        // What is not known today may be something else tomorrow.
+        if verdict.decision != Decision::Ask || !analysis.opaque.is_empty() {
             return None;
         }
         let exact = Permissions::exact(&analysis.command);
@@ -65,7 +66,7 @@ impl Suggestion {
 /// A pattern for the one command that is asked about.
 fn pattern(permissions: &Permissions, analysis: &Analysis, verdict: &Verdict) -> Option<String> {
     // A wildcard does not answer the question of a rule.
-    if !analysis.opaque.is_empty() || verdict.findings.iter().any(|finding| finding.rule != PERMISSION) {
+    if verdict.findings.iter().any(|finding| finding.rule != PERMISSION) {
         return None;
     }
     let [finding] = verdict.findings.as_slice() else { return None };

@@ -3,6 +3,12 @@
 use crate::analysis::Found;
 use crate::text::Text;
 
+/// Options before the subcommand whose value is the next word.
+pub(crate) const GLOBAL_VALUES: [&str; 10] = [
+    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source",
+    "--shallow-file", "--exec-path",
+];
+
 /// A call of git.
 pub(super) struct Git<'a> {
     pub(super) verb: &'a str,
@@ -25,8 +31,7 @@ impl<'a> Git<'a> {
                     settings.push(found.arguments.get(at + 1)?.rough());
                     at += 2;
                 }
-                "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix"
-                | "--config-env" => at += 2,
+                option if GLOBAL_VALUES.contains(&option) => at += 2,
                 _ if argument.starts_with('-') || argument.is_empty() => at += 1,
                 _ => break,
             }

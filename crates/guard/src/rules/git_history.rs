@@ -50,26 +50,23 @@ fn lost(git: &Git<'_>) -> Option<&'static str> {
         .then_some("deletes files that git does not know"),
         "checkout" => {
             let paths = git.has("--") || options.operands.iter().any(everything);
-            (paths || exactly("f") || exactly("force")).then_some("throws away uncommitted changes")
+            (paths || has(&["f", "force"])).then_some("throws away uncommitted changes")
         }
-        "switch" => (has(&["discard-changes"]) || exactly("f") || exactly("force"))
-            .then_some("throws away uncommitted changes"),
+        "switch" => (has(&["discard-changes", "f", "force"])).then_some("throws away uncommitted changes"),
         "restore" => ((!has(&["S", "staged"]) || has(&["W", "worktree"])) && !options.operands.is_empty())
             .then_some("throws away uncommitted changes"),
         "branch" => {
             (exactly("D") || (has(&["d", "delete"]) && has(&["f", "force"])) || exactly("M") || exactly("C"))
                 .then_some("deletes or replaces a branch")
         }
-        "tag" => {
-            (has(&["d", "delete"]) || exactly("f") || exactly("force")).then_some("deletes or replaces a tag")
-        }
+        "tag" => has(&["d", "delete", "f", "force"]).then_some("deletes or replaces a tag"),
         "stash" => matches!(first, "clear" | "drop").then_some("deletes stashed changes"),
         "push" => {
             let deletes = options
                 .operands
                 .iter()
                 .any(|refspec| refspec.prefix().starts_with(':') && refspec.rough().len() > 1);
-            (deletes || exactly("delete") || exactly("d") || exactly("mirror") || exactly("prune"))
+            (deletes || has(&["d", "delete", "mirror", "prune"]))
                 .then_some("deletes branches or tags on the server")
         }
         "filter-branch" | "filter-repo" | "replace" => Some("rewrites history"),

@@ -39,6 +39,7 @@ use crate::text::Text;
 use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
+pub(crate) use git::GLOBAL_VALUES;
 pub(crate) use hijacks_programs::is_loaded_by_programs;
 
 /// All of them, in the order in which they are listed.

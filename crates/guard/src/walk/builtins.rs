@@ -199,6 +199,8 @@ impl Walker<'_> {
                 scope.ends_on_failure &= !letters.contains('e');
             } else if flag == "errexit" {
                 scope.ends_on_failure = true;
+            } else if flag == "posix" {
+                scope.expands_aliases = true;
             }
         }
         let at = arguments.iter().position(|argument| argument.value() == Some("--"));

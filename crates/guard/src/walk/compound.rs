@@ -173,9 +173,13 @@ impl Walker<'_> {
                 // Other shells know no arithmetic here: to them these are commands.
                 let other =
                     setting.via.iter().any(|via| matches!(via.as_str(), "sh" | "dash" | "ash" | "busybox"));
-                let ends_early =
-                    text.rough().trim_end_matches([')', ' ']).ends_with(['/', '~', '*', '-', '.']);
-                if other || ends_early {
+                let rough = text.rough();
+                let ends_early = rough.trim_end_matches([')', ' ']).ends_with(['/', '~', '*', '-', '.']);
+                // `((n--))` is no command in any shell.
+                let counts = rough.trim().strip_suffix("--").is_some_and(|name| {
+                    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                });
+                if other || ends_early && !counts {
                     self.script(&text, &mut scope.clone(), setting);
                 }
                 Stream::Nothing

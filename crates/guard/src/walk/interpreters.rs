@@ -190,7 +190,7 @@ const CODE_OPTIONS: [(&str, &[&str]); 29] = [
     ("man", &["-P", "--pager"]),
     ("sort", &["--compress-program"]),
     ("rg", &["--pre"]),
-    ("tar", &["--to-command", "-I", "--use-compress-program", "--rsh-command"]),
+    ("tar", &["--to-command", "--use-compress-program", "--rsh-command", "--info-script"]),
     ("rsync", &["-e", "--rsh"]),
     ("nix-shell", &["--run", "--command"]),
     ("nix", &["-c", "--command"]),
@@ -267,7 +267,8 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             codes.extend(known_input().iter().flat_map(cron_commands));
         }
         "expect" => codes.extend(arguments.iter().chain(known_input().iter()).flat_map(spawned)),
-        "tar" | "bsdtar" => {
+        "tar" | "bsdtar" | "gtar" => {
+            codes.extend(super::given::by_tar(arguments));
             let actions =
                 arguments.iter().filter_map(|argument| argument.strip_prefix("--checkpoint-action=exec="));
             codes.extend(actions);
@@ -294,7 +295,11 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             }
         }
         "mapfile" | "readarray" => codes.extend(option_values(arguments, &["-C"])),
-        "git" => codes.extend(git_commands(arguments)),
+        "cmake" => codes.extend(super::given::by_cmake(arguments)),
+        "git" => {
+            codes.extend(git_commands(arguments));
+            codes.extend(super::given::by_git_clone(arguments));
+        }
         _ => {}
     }
     codes

@@ -9,6 +9,7 @@ mod containers;
 mod evaluation;
 mod filters;
 mod finders;
+mod given;
 mod interpreters;
 mod languages;
 mod launchers;

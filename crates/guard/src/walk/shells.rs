@@ -6,7 +6,7 @@ use crate::scope::{Arguments, Scope, Value};
 use crate::text::{Piece, Text, Why};
 
 use super::Walker;
-use super::simple::Call;
+use super::simple::{Call, POSIX};
 
 pub(crate) const SHELLS: [&str; 10] =
     ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh"];
@@ -31,6 +31,11 @@ enum Script {
 impl Walker<'_> {
     pub(super) fn shell(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
         let mut inner = scope.clone();
+        // Only bash has to be told to expand aliases.
+        let posix = |word: &Text| matches!(word.value(), Some("--posix" | "posix" | "expand_aliases"));
+        inner.expands_aliases |= !matches!(name, "bash" | "rbash")
+            || arguments.iter().any(posix)
+            || call.environment.iter().any(|(name, _)| name == POSIX);
         let connected = call.redirected.connected || scope.connected;
         if connected {
             return self.emit(name, arguments.to_vec(), call, scope);

@@ -27,6 +27,9 @@ pub(super) struct Call {
     pub(super) redirected: Redirected,
 }
 
+/// A variable that makes bash expand aliases, among other things.
+pub(super) const POSIX: &str = "POSIXLY_CORRECT";
+
 impl Walker<'_> {
     pub(super) fn simple(
         &mut self,
@@ -201,7 +204,7 @@ impl Walker<'_> {
             self.run_environment(&call.environment, scope, &call.setting);
         }
         if let Some(name) = name.value() {
-            if scope.expands_aliases
+            if (scope.expands_aliases || scope.get(POSIX).is_some())
                 && let Some(alias) = scope.aliases.get(name).cloned()
                 && !call.setting.via.iter().any(|via| via == "alias")
             {
@@ -210,8 +213,8 @@ impl Walker<'_> {
                     code.push_str(" ");
                     code.append(argument);
                 }
-                let setting = call.setting.through("alias");
-                return self.script(&code, scope, &setting);
+                // On the line that defines it, it is not known yet: the program of its name may run too.
+                self.script(&code, scope, &call.setting.through("alias"));
             }
             if let Some(body) = scope.functions.get(name).cloned() {
                 let printed = self.call_function(name, &body, arguments.to_vec(), scope, call);
