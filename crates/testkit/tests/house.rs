@@ -168,7 +168,7 @@ fn the_page_of_the_specifications_names_every_test_and_no_other() {
     let is_named = |test: &str| {
         let fits =
             |name: &&str| name.strip_suffix('*').map_or(**name == *test, |prefix| test.starts_with(prefix));
-        named.iter().any(|name| fits(name))
+        named.iter().any(fits)
     };
     let missing: Vec<_> = tests.iter().filter(|test| !is_named(test)).collect();
     assert!(missing.is_empty(), "tests that no criterion names: {missing:?}");

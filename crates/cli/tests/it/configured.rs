@@ -106,14 +106,14 @@ fn a_project_file_that_is_a_link_or_a_pipe_is_not_read() {
 
 #[test]
 fn a_configuration_that_is_a_link_is_kept_where_it_leads() {
-    let world = crate::world();
+    let world = world();
     let (link, file) = (world.work().join("../config.toml"), world.work().join("dotfiles.toml"));
-    std::fs::write(&file, "[limits]\ntimeout = '1m'\n").unwrap();
+    fs::write(&file, "[limits]\ntimeout = '1m'\n").unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
     for command in ["echo > dotfiles.toml", "rm dotfiles.toml", "mv dotfiles.toml x"] {
         let run = world.run_with(&["--approve", "always"], command);
         let finished = run.env("BASHTION_CONFIG", link.to_str().unwrap()).finish();
         assert_ne!(finished.code(), Some(0), "{command}: {finished:?}");
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "[limits]\ntimeout = '1m'\n", "{command}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "[limits]\ntimeout = '1m'\n", "{command}");
     }
 }
