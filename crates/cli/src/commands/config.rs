@@ -144,7 +144,7 @@ fn listed(settings: &[Setting]) -> String {
             text += &format!("\n[{place}]\n");
             section = place;
         }
-        let line = format!("{name} = {}", setting.value);
+        let line = format!("{name} = {}", setting.written);
         text += &if line.contains('\n') {
             format!("# {}\n{line}\n", setting.origin)
         } else {
@@ -200,8 +200,7 @@ fn list(args: &List) -> Result<ExitCode, CliError> {
     for name in Profile::names() {
         let settings = Layers::built_in(name)?.settings();
         let description = settings.iter().find(|setting| setting.key == "description");
-        let description =
-            description.map(|found| found.value.trim_matches('"').to_owned()).unwrap_or_default();
+        let description = description.and_then(|found| found.value.as_str()).unwrap_or_default().to_owned();
         profiles.push(Listed { name, description });
     }
     if args.json {

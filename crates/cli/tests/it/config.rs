@@ -18,9 +18,9 @@ fn config(world: &World, user: &str, args: &[&str]) -> Finished {
     world.bashtion().env("BASHTION_CONFIG", &user).arg("config").args(args).finish()
 }
 
-fn setting(shown: &Value, key: &str) -> (String, String) {
+fn setting(shown: &Value, key: &str) -> (Value, String) {
     let found = shown.as_array().unwrap().iter().find(|setting| setting["key"] == key).unwrap();
-    (found["value"].as_str().unwrap().to_owned(), found["origin"].as_str().unwrap().to_owned())
+    (found["value"].clone(), found["origin"].as_str().unwrap().to_owned())
 }
 
 #[test]
@@ -35,10 +35,10 @@ fn every_value_is_shown_with_its_origin() {
         config(&world, "inherits = 'phoenix'\n[permissions]\ndeny = ['a']\n", &["show", "--json"]).json();
     let project = world.work().join(".bashtion.toml").display().to_string();
     let user = world.work().join("../config.toml").display().to_string();
-    assert_eq!(setting(&shown, "limits.timeout"), ("\"10s\"".to_owned(), project.clone()));
+    assert_eq!(setting(&shown, "limits.timeout"), ("10s".into(), project.clone()));
     assert_eq!(setting(&shown, "limits.slow-timeout").1, "profile phoenix");
     assert_eq!(setting(&shown, "limits.grace").1, "profile default");
-    let both = ("[\"a\", \"b\"]".to_owned(), format!("{user}, {project}"));
+    let both = (serde_json::json!(["a", "b"]), format!("{user}, {project}"));
     assert_eq!(setting(&shown, "permissions.deny"), both);
 }
 
@@ -188,10 +188,10 @@ fn a_profile_can_be_a_file_or_a_name_beside_the_configuration() {
         let run = world.bashtion().env("XDG_CONFIG_HOME", &xdg);
         run.args(&["config", "show", "--profile", profile, "--json"]).finish()
     };
-    assert_eq!(setting(&show("mine").json(), "limits.timeout").0, "\"7s\"");
+    assert_eq!(setting(&show("mine").json(), "limits.timeout").0, "7s");
     let shown = show("p.toml").json();
-    assert_eq!(setting(&shown, "limits.grace"), ("\"1s\"".to_owned(), "p.toml".to_owned()));
-    assert_eq!(setting(&shown, "output.tail"), ("50000".to_owned(), "profile chorus".to_owned()));
+    assert_eq!(setting(&shown, "limits.grace"), ("1s".into(), "p.toml".to_owned()));
+    assert_eq!(setting(&shown, "output.tail"), (50000.into(), "profile chorus".to_owned()));
     for (name, problem) in [
         ("missing", "there is no profile \"missing\""),
         ("./missing.toml", "there is no file ./missing.toml"),

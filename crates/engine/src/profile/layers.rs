@@ -14,7 +14,7 @@ use crate::{PermissionError, PolicyError};
 /// use bashtion::Layers;
 /// let layers = Layers::built_in("chorus")?.over("my file", "[limits]\ntimeout = \"5m\"")?;
 /// let timeout = layers.settings().into_iter().find(|setting| setting.key == "limits.timeout").unwrap();
-/// assert_eq!((timeout.value.as_str(), timeout.origin.as_str()), ("\"5m\"", "my file"));
+/// assert_eq!((timeout.value.as_str(), timeout.origin.as_str()), (Some("5m"), "my file"));
 /// assert_eq!(layers.profile()?.limits.timeout.as_secs(), 300);
 /// # Ok::<(), bashtion::ProfileError>(())
 /// ```
@@ -42,8 +42,11 @@ pub type Origin = (String, String);
 pub struct Setting {
     /// Its section and name: `limits.timeout`.
     pub key: String,
-    /// As it would be written in a file.
-    pub value: String,
+    /// What holds.
+    pub value: serde_json::Value,
+    /// The same as it would be written in a file.
+    #[serde(skip)]
+    pub written: String,
     /// What said so last.
     pub origin: String,
 }
@@ -194,7 +197,9 @@ impl Layers {
         let mut settings = vec![];
         list(&table, "", &mut |key, value| {
             let origin = origins.get(&key).cloned().unwrap_or_default();
-            settings.push(Setting { key, value: value.to_string(), origin });
+            let written = value.to_string();
+            let value = serde_json::to_value(value).unwrap_or_default();
+            settings.push(Setting { key, value, written, origin });
         });
         settings
     }
@@ -303,7 +308,7 @@ mod tests {
 
     fn setting(layers: &Layers, key: &str) -> (String, String) {
         let found = layers.settings().into_iter().find(|setting| setting.key == key).unwrap();
-        (found.value, found.origin)
+        (found.written, found.origin)
     }
 
     #[test]

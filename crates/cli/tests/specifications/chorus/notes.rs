@@ -41,7 +41,7 @@ async fn env_overrides_of_a_call_are_set() {
 
 #[test]
 fn the_timeout_is_two_minutes_by_default_and_an_agents_profile_can_say_otherwise() {
-    assert_eq!(setting("limits.timeout"), "\"120s\"");
+    assert_eq!(setting("limits.timeout"), "120s");
     let world = world();
     let file = world.work().join("../agent.toml");
     fs::write(&file, "inherits = \"chorus\"\n[limits]\ntimeout = \"200ms\"\n").unwrap();
@@ -51,7 +51,7 @@ fn the_timeout_is_two_minutes_by_default_and_an_agents_profile_can_say_otherwise
 
 #[test]
 fn the_grace_period_is_two_seconds() {
-    assert_eq!(setting("limits.grace"), "\"2s\"");
+    assert_eq!(setting("limits.grace"), "2s");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_environment_is_an_allow_list() {
     assert!(stdout.contains("\nTMPDIR=/"), "{stdout}");
     assert_eq!(
         setting("env.allow"),
-        r#"["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"]"#
+        json!(["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"])
     );
 }
 

@@ -49,7 +49,7 @@ fn req_bash_008_signals_stay_inside() {
 
 #[test]
 fn req_bash_008_resources_are_limited() {
-    for (limit, value) in [("memory", "\"4G\""), ("processes", "1024"), ("cpu", "\"15m\"")] {
+    for (limit, value) in [("memory", json!("4G")), ("processes", json!(1024)), ("cpu", json!("15m"))] {
         assert_eq!(setting("phoenix-restricted", &format!("sandbox.limits.{limit}")), value);
     }
     let json = restricted(&world(), "ulimit -t").json();
