@@ -144,7 +144,7 @@ impl Builder {
         self
     }
 
-    /// Keeps questions that nobody answers at once in the state directory: see [`Approvals`].
+    /// Keeps questions that nobody answers at once in the state directory: see [`crate::Approvals`].
     #[must_use]
     pub fn queue_approvals(mut self) -> Self {
         self.settings.approvals.get_or_insert_default();

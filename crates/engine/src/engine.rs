@@ -149,7 +149,7 @@ impl Engine {
         }
     }
 
-    /// Starts a command that outlives this process, and returns when it runs. Its outcome says [`Status::Running`] and
+    /// Starts a command that outlives this process, and returns when it runs. Its outcome says [`crate::Status::Running`] and
     /// names the task; [`Tasks`] knows the rest.
     ///
     /// It is watched by a process of its own: see [`crate::supervise_if_asked`]. If somebody has to agree, the approver is asked
