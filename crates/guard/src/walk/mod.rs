@@ -1,5 +1,6 @@
 //! Goes through a syntax tree as the shell would, without doing anything, and writes down every command it meets.
 
+mod assigning;
 mod builtins;
 mod calls;
 mod code;
