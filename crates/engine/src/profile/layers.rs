@@ -22,8 +22,8 @@ use crate::{PermissionError, PolicyError};
 pub struct Layers {
     table: Table,
     origins: BTreeMap<String, String>,
-    /// The last file, which has to answer for values that do not go together.
-    top: String,
+    /// Each by itself, to find the one that is to blame.
+    parts: Vec<(String, Table)>,
     project: Option<Project>,
 }
 
@@ -163,10 +163,8 @@ impl Layers {
     pub fn over(mut self, origin: &str, text: &str) -> Result<Self, ProfileError> {
         parse(origin, text)?;
         let table = table(origin, text)?;
-        lay(&mut self.table, &mut self.origins, "", table, origin, Lists::Replace);
-        origin.clone_into(&mut self.top);
-        // Now, so that the file is named that is wrong.
-        self.profile()?;
+        lay(&mut self.table, &mut self.origins, "", table.clone(), origin, Lists::Replace);
+        self.parts.push((origin.to_owned(), table));
         Ok(self)
     }
 
@@ -179,12 +177,27 @@ impl Layers {
 
     /// What comes of all of them.
     pub fn profile(&self) -> Result<Profile, ProfileError> {
-        let layer = self.table.clone().try_into::<Layer>().map_err(|error| syntax(&self.top, &error))?;
-        let mut profile = Profile::from_layer(layer, &self.top)?;
+        let mut profile = self.combined().map_err(|error| self.blamed().unwrap_or(error))?;
         if let Some(project) = &self.project {
             profile.narrow(&project.origin, project.layer.clone())?;
         }
         Ok(profile)
+    }
+
+    fn combined(&self) -> Result<Profile, ProfileError> {
+        let top = self.parts.last().map_or("", |(origin, _)| origin);
+        let layer = self.table.clone().try_into::<Layer>().map_err(|error| syntax(top, &error))?;
+        Profile::from_layer(layer, top)
+    }
+
+    /// The error of the first file with which it is wrong.
+    fn blamed(&self) -> Option<ProfileError> {
+        let mut below = Self::default();
+        self.parts.iter().find_map(|(origin, table)| {
+            lay(&mut below.table, &mut below.origins, "", table.clone(), origin, Lists::Replace);
+            below.parts.push((origin.clone(), table.clone()));
+            below.combined().err()
+        })
     }
 
     /// Every value, and where it comes from.
@@ -331,6 +344,14 @@ mod tests {
         assert!(text.ends_with("did you mean `limits`?"), "{text}");
         let text = Layers::built_in("pheonix").unwrap_err().to_string();
         assert_eq!(text, "there is no profile \"pheonix\"; did you mean `phoenix`?");
+    }
+
+    #[test]
+    fn the_file_is_blamed_that_is_wrong() {
+        let layers =
+            Layers::built_in("default").unwrap().over("profile.toml", "[limits]\ngrace = '1h'").unwrap();
+        let error = layers.over("mine.toml", "[limits]\ntimeout = '1m'").unwrap().profile().unwrap_err();
+        assert!(error.to_string().starts_with("profile.toml is not a valid configuration"), "{error}");
     }
 
     #[test]
