@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
 use crate::custom::{CustomRule, ExampleError};
-use crate::permissions::{PartDecision, PermissionError, PermissionLayer, Permissions, Suggestion};
+use crate::permissions::{
+    PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
+};
 use crate::rules::{self, RULES};
 use crate::syntax::ast::Span;
 use crate::texts::TextRule;
@@ -311,6 +313,12 @@ impl Policy {
             span: Span { start, end: start + text.len() },
             help: "leave that text out; it is blocked by the configuration wherever it stands".to_owned(),
         })
+    }
+
+    /// What is permitted, as it was written.
+    #[must_use]
+    pub fn permission_settings(&self) -> &PermissionSettings {
+        self.permissions.settings()
     }
 
     /// Adds the permissions of a project, which may only take some away.

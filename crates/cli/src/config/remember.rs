@@ -12,13 +12,14 @@ use super::{LARGEST, user_file};
 use crate::error::CliError;
 
 /// Adds an entry to `allow` under `[permissions]` in the user's configuration, and says where that is. Everything else in the
-/// file stays as it is written.
-pub(crate) fn remember(entry: &str) -> Result<PathBuf, CliError> {
+/// file stays as it is written. If there is no such list in it yet, it begins with what holds: a list replaces the one of the
+/// profile beneath.
+pub(crate) fn remember(entry: &str, holds: &[String]) -> Result<PathBuf, CliError> {
     let path = user_file()?.ok_or_else(|| {
         CliError::new("there is no place for a configuration")
             .help("set HOME, or name a file with BASHTION_CONFIG")
     })?;
-    add(&path, entry).map_err(|error| {
+    add(&path, entry, holds).map_err(|error| {
         CliError::new(format!("cannot remember it in {}", path.display()))
             .caused_by(&error)
             .help("add it by hand: `docs/configuration.md` shows how")
@@ -26,7 +27,7 @@ pub(crate) fn remember(entry: &str) -> Result<PathBuf, CliError> {
     Ok(path)
 }
 
-fn add(path: &Path, entry: &str) -> io::Result<()> {
+fn add(path: &Path, entry: &str, holds: &[String]) -> io::Result<()> {
     let path = real(path)?;
     let folder = path.parent().ok_or_else(|| refused("it is not a file"))?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -37,7 +38,7 @@ fn add(path: &Path, entry: &str) -> io::Result<()> {
     let (text, mode) = read(&path)?;
     let mut document: DocumentMut =
         text.parse().map_err(|error| refused(&format!("it is not valid TOML: {error}")))?;
-    if insert(&mut document, entry)? == Change::Made {
+    if insert(&mut document, entry, holds)? == Change::Made {
         replace(&path, &document.to_string(), mode)?;
     }
     Ok(())
@@ -90,11 +91,11 @@ enum Change {
     NotNeeded,
 }
 
-fn insert(document: &mut DocumentMut, entry: &str) -> io::Result<Change> {
+fn insert(document: &mut DocumentMut, entry: &str, holds: &[String]) -> io::Result<Change> {
     let permissions = document.entry("permissions").or_insert_with(|| Item::Table(Table::new()));
     let permissions: &mut dyn TableLike =
         permissions.as_table_like_mut().ok_or_else(|| refused("`permissions` in it is not a table"))?;
-    let allow = permissions.entry("allow").or_insert_with(|| Item::Value(Array::new().into()));
+    let allow = permissions.entry("allow").or_insert_with(|| Item::Value(Array::from_iter(holds).into()));
     let allow = allow.as_array_mut().ok_or_else(|| refused("`allow` in it is not a list"))?;
     if allow.iter().any(|known| known.as_str() == Some(entry)) {
         return Ok(Change::NotNeeded);
@@ -149,7 +150,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("deep/bashtion/config.toml");
         for _ in 0..2 {
-            add(&path, "git stash clear").unwrap();
+            add(&path, "git stash clear", &[]).unwrap();
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), "[permissions]\nallow = [\"git stash clear\"]\n");
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
@@ -172,7 +173,7 @@ mod tests {
         for (before, after) in cases {
             fs::write(&path, before).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-            add(&path, "new").unwrap();
+            add(&path, "new", &[]).unwrap();
             assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), (after, 0o640));
         }
     }
@@ -185,7 +186,7 @@ mod tests {
             ["[permissions\n", "permissions = 3\n", "[permissions]\nallow = 'all'\n", "a = 1\na = 2\n"]
         {
             fs::write(&path, text).unwrap();
-            add(&path, "new").unwrap_err();
+            add(&path, "new", &[]).unwrap_err();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
@@ -197,7 +198,7 @@ mod tests {
         let (link, file) = (temp.path().join("config.toml"), temp.path().join("dotfiles.toml"));
         fs::write(&file, "").unwrap();
         symlink(&file, &link).unwrap();
-        add(&link, "new").unwrap();
+        add(&link, "new", &[]).unwrap();
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert!(fs::read_to_string(&file).unwrap().contains("new"));
     }
@@ -212,10 +213,10 @@ mod tests {
         fs::write(&file, "").unwrap();
         symlink(&file, &link).unwrap();
         std::os::unix::fs::lchown(&link, Some(12345), None).unwrap();
-        let error = add(&link, "new").unwrap_err().to_string();
+        let error = add(&link, "new", &[]).unwrap_err().to_string();
         assert!(error.ends_with("belongs to another user"), "{error}");
         fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        add(&file, "new").unwrap_err();
+        add(&file, "new", &[]).unwrap_err();
         assert_eq!(fs::read_to_string(&file).unwrap(), "");
     }
 
@@ -226,7 +227,7 @@ mod tests {
         std::thread::scope(|scope| {
             for n in 0..16 {
                 let path = &path;
-                scope.spawn(move || add(path, &format!("entry {n}")).unwrap());
+                scope.spawn(move || add(path, &format!("entry {n}"), &[]).unwrap());
             }
         });
         let text = fs::read_to_string(&path).unwrap();

@@ -278,3 +278,18 @@ fn a_waiting_question_is_shown_before_it_is_approved() {
         assert_eq!((ended, state()), (Some(code), after.into()), "{seen}");
     }
 }
+
+#[test]
+fn what_the_profile_allows_stays_allowed() {
+    let world = world();
+    std::fs::write(world.work().join("p.toml"), "[permissions]\ndefault = 'ask'\nallow = ['pwd']\n").unwrap();
+    let mut terminal = Terminal::run(&world, "--profile p.toml", "git version");
+    terminal.wait_for(PROMPT);
+    terminal.type_keys("a\n");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, Some(0), "{seen}");
+    for command in ["pwd", "git version"] {
+        let checked = world.bashtion().args(&["check", "--profile", "p.toml", command]).finish();
+        assert_eq!(checked.code(), Some(0), "{command}: {checked:?}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use bashtion::{Answer, Answering, ApprovalLimits, Approver, Builder, Question, Suggestion, approve_with};
+use bashtion::{Answer, Answering, Approver, Builder, Profile, Question, Suggestion, approve_with};
 use tokio::sync::oneshot;
 
 use super::Approve;
@@ -12,12 +12,13 @@ use crate::config;
 use crate::ui::{self, Choice};
 
 /// An engine that asks as the flag says.
-pub(super) fn asking(engine: Builder, approve: Approve, limits: &ApprovalLimits) -> Builder {
+pub(super) fn asking(engine: Builder, approve: Approve, profile: &Profile) -> Builder {
+    let limits = &profile.approvals;
     match approve {
         Approve::Never => engine,
-        Approve::Ask if ui::can_ask() => {
-            engine.approval_limits(limits.clone()).approver(Arc::new(AtTerminal))
-        }
+        Approve::Ask if ui::can_ask() => engine
+            .approval_limits(limits.clone())
+            .approver(Arc::new(AtTerminal { allowed: profile.policy.permission_settings().allow.clone() })),
         Approve::Ask => engine.approval_limits(limits.clone()),
         Approve::Always => engine
             .approver(approve_with(|_| async { Answer::Approved { by: "--approve always".to_owned() } })),
@@ -26,7 +27,10 @@ pub(super) fn asking(engine: Builder, approve: Approve, limits: &ApprovalLimits)
 
 /// The person who has typed the command.
 #[derive(Debug)]
-struct AtTerminal;
+struct AtTerminal {
+    /// What is permitted already.
+    allowed: Vec<String>,
+}
 
 impl Approver for AtTerminal {
     fn ask<'a>(&'a self, question: &'a Question) -> Answering<'a> {
@@ -43,7 +47,7 @@ impl Approver for AtTerminal {
             let heard = heard.await;
             std::mem::forget(line);
             match heard {
-                Ok(Ok(choice)) => answer(choice, suggestion),
+                Ok(Ok(choice)) => answer(choice, suggestion, &self.allowed),
                 // It could not be shown, or the terminal is gone.
                 Ok(Err(_)) | Err(_) => Answer::NoAnswer,
             }
@@ -51,7 +55,7 @@ impl Approver for AtTerminal {
     }
 }
 
-fn answer(choice: Choice, suggestion: Option<Suggestion>) -> Answer {
+fn answer(choice: Choice, suggestion: Option<Suggestion>, allowed: &[String]) -> Answer {
     let by = format!("{} at the terminal", user());
     let entry = match choice {
         Choice::Yes => None,
@@ -60,7 +64,7 @@ fn answer(choice: Choice, suggestion: Option<Suggestion>) -> Answer {
         Choice::AlwaysPattern => suggestion.and_then(|suggestion| suggestion.pattern),
     };
     // It was agreed to either way; what could not be remembered is asked about again.
-    match entry.map(|entry| config::remember(&entry)) {
+    match entry.map(|entry| config::remember(&entry, allowed)) {
         Some(Ok(path)) => ui::note(&format!("remembered in {}", path.display())),
         Some(Err(error)) => ui::note(&format!("{}: {}", error.message, error.causes.join(": "))),
         None => {}

@@ -44,7 +44,7 @@ impl Settings {
     /// For a background task the supervisor writes everything down.
     pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
         let mut engine = Engine::builder().profile(&self.profile);
-        engine = approving::asking(engine, self.approve, &self.profile.approvals);
+        engine = approving::asking(engine, self.approve, &self.profile);
         if let Some(dir) = &self.state_dir {
             engine = engine.state_dir(dir);
         }
