@@ -136,15 +136,18 @@ impl Engine {
     /// Dropping the future ends the command's processes as a cancellation would, in the background: SIGTERM,
     /// a grace period, SIGKILL.
     pub async fn run(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
-        let mut context = context.clone();
-        let present = Presence::enter(&self.settings, &request.command, &mut context);
-        let present = present.map_err(|source| Error::Presence { source })?;
+        let entered = Presence::enter(&self.settings, &request.command, context);
+        let entered = entered.map_err(|source| Error::Presence { source })?;
+        let (present, context) = match &entered {
+            Some((present, context)) => (Some(present), context),
+            None => (None, context),
+        };
         // Boxed, because little of it is left when the command runs, and a caller may hold thousands of these futures.
-        match Box::pin(self.begin(request, &context, None)).await? {
+        match Box::pin(self.begin(request, context, None)).await? {
             Begun::NotRun(outcome) => Ok(*outcome),
             Begun::Running(running) => {
-                present.iter().for_each(|present| present.runs(&running, &context));
-                Ok(self.finish(*running, &context).await?.0)
+                present.iter().for_each(|present| present.runs(&running, context));
+                Ok(self.finish(*running, context).await?.0)
             }
         }
     }

@@ -25,12 +25,12 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Makes a command of an agent known before it runs, so that there is no moment at which it could be missed, and has it
-    /// obey. None for those who work for nobody.
+    /// obey through a context of its own. None for those who work for nobody.
     pub(crate) fn enter(
         settings: &Settings,
         command: &str,
-        context: &mut ToolContext,
-    ) -> io::Result<Option<Self>> {
+        context: &ToolContext,
+    ) -> io::Result<Option<(Self, ToolContext)>> {
         if context.agent_name().is_none() {
             return Ok(None);
         }
@@ -42,9 +42,9 @@ impl Presence {
         folder.write_record(&Record::announced(id.clone(), command, context))?;
         // The caller's own tokens may be shared with other commands.
         let (cancel, kill) = (context.token().child_token(), context.kill_token().child_token());
-        *context = context.clone().cancel(cancel.clone()).kill(kill.clone());
+        let context = context.clone().cancel(cancel.clone()).kill(kill.clone());
         let orders = tokio::spawn(obey(orders, context.clone(), cancel, kill, settings.limits.grace));
-        Ok(Some(Self { id, folder, _claim: claim, orders }))
+        Ok(Some((Self { id, folder, _claim: claim, orders }, context)))
     }
 
     /// Says what is known now that it runs.
