@@ -1,0 +1,1 @@
+//! Bashtion for other programs: protocol in, engine call, protocol out. Prints nothing.
