@@ -177,6 +177,18 @@ impl Engine {
         Ok(started?)
     }
 
+    /// The same engine for a caller of its own, who is asked about what the guard does not decide. Shares everything else.
+    ///
+    /// ```
+    /// use bashtion::{Answer, Engine, approve_with};
+    /// let for_everybody = Engine::builder().queue_approvals().build();
+    /// let for_one_call = for_everybody.with_approver(approve_with(|_| async { Answer::NoAnswer }));
+    /// ```
+    #[must_use]
+    pub fn with_approver(&self, approver: Arc<dyn Approver>) -> Self {
+        Self { approver: Some(approver), ..self.clone() }
+    }
+
     /// The background tasks of this engine's state directory.
     #[must_use]
     pub fn tasks(&self) -> Tasks {

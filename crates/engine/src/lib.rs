@@ -54,6 +54,7 @@ mod short_name;
 mod stop;
 mod supervise;
 mod tasks;
+mod visible;
 
 pub use admit::AdmitError;
 pub use approval::{
@@ -91,7 +92,8 @@ pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
 pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{
-    Chunk, InvalidTaskId, Kill, Live, Placed, Task, TaskError, TaskId, TaskLimits, TaskList, TaskState,
-    Tasks, supervise_if_asked, supervise_if_asked_with,
+    Chunk, InvalidTaskId, Kill, Live, Passage, Placed, Task, TaskError, TaskId, TaskLimits, TaskList,
+    TaskState, Tasks, supervise_if_asked, supervise_if_asked_with,
 };
 pub use tokio_util::sync::CancellationToken;
+pub use visible::{show_character, visible};

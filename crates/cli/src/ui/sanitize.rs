@@ -3,7 +3,8 @@
 //! Colours, tabs, line feeds, carriage returns and erasing the line pass, because output looks wrong without them.
 //! All other control characters, and those that hide or reorder text, are made visible.
 
-use std::fmt::Write;
+use bashtion::show_character as show;
+pub(super) use bashtion::visible;
 
 /// The state between two pieces of output.
 #[derive(Debug, Default)]
@@ -64,25 +65,6 @@ impl Sanitizer {
     }
 }
 
-fn show(char: char, safe: &mut String) {
-    match char {
-        '\n' | '\t' | '\r' | '\u{8}' => safe.push(char),
-        '\0'..='\u{1f}' => safe.extend(char::from_u32(0x2400 + u32::from(char))),
-        '\u{7f}' => safe.push('\u{2421}'),
-        _ if is_deceptive(char) => {
-            let _ = write!(safe, "<U+{:04X}>", u32::from(char));
-        }
-        _ => safe.push(char),
-    }
-}
-
-/// Controls of the upper range, marks that turn the direction of text, characters without width.
-fn is_deceptive(char: char) -> bool {
-    matches!(char,
-        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
-
 /// One whole text in which nothing may drive the terminal, colours neither.
 pub(super) fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -93,30 +75,6 @@ pub(super) fn text(text: &str) -> String {
         }
     }
     safe
-}
-
-/// The same for somebody who decides by it: also what cannot be seen, and what looks like a space and is none.
-pub(super) fn visible(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '\n' | '\t' | '\r' | '\u{8}' => safe.extend(char::from_u32(0x2400 + u32::from(char))),
-            _ if is_unseen(char) => {
-                let _ = write!(safe, "<U+{:04X}>", u32::from(char));
-            }
-            _ => show(char, &mut safe),
-        }
-    }
-    safe
-}
-
-/// Fillers, joiners, selectors, spaces other than the usual one, and line separators.
-fn is_unseen(char: char) -> bool {
-    (char != ' ' && char.is_whitespace())
-        || matches!(char,
-            '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200c}'..='\u{200d}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0080}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

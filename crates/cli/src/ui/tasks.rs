@@ -3,60 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use bashtion::{Live, Outcome, Task, TaskState};
-use serde_json::{Value, json};
 
 use super::sanitize;
-
-/// One task in the lists of programs.
-pub(crate) fn task_as_json(task: &Task) -> Value {
-    let (mut exit_code, mut signal, mut usage) = (Value::Null, Value::Null, Value::Null);
-    let (mut reason, mut survivors) = (Value::Null, json!([]));
-    match &task.state {
-        TaskState::Running(live) => {
-            usage = json!({
-                "cpu_ms": milliseconds(live.cpu),
-                "rss_kib": live.rss_kib,
-                "processes": live.processes,
-            });
-        }
-        TaskState::Ended(outcome) => {
-            let whole = serde_json::to_value(outcome.as_ref()).unwrap_or_default();
-            exit_code = whole["exit_code"].clone();
-            signal = whole["signal"].clone();
-            usage = whole["usage"].clone();
-        }
-        TaskState::Over => {}
-        TaskState::Lost { reason: why, survivors: alive } => {
-            reason = json!(why);
-            survivors = alive.iter().map(|p| json!({ "pid": p.pid, "command": p.command })).collect();
-        }
-    }
-    json!({
-        "task_id": task.id,
-        "status": status(task),
-        "success": matches!(&task.state, TaskState::Ended(outcome) if outcome.success()),
-        "command": task.command,
-        "display": task.display,
-        "description": task.description,
-        "agent": task.agent,
-        "background": task.placed == bashtion::Placed::Background,
-        "cwd": task.cwd.to_string_lossy(),
-        "exit_code": exit_code,
-        "signal": signal,
-        "started": humantime::format_rfc3339_millis(task.started).to_string(),
-        "ended": task.ended.map(|time| humantime::format_rfc3339_millis(time).to_string()),
-        "age_ms": milliseconds(since(task.started)),
-        "duration_ms": milliseconds(duration(task)),
-        "output_file": task.output_file.to_string_lossy(),
-        "output_bytes": task.output_bytes,
-        "last_line": task.last_line,
-        "pid": task.pid,
-        "pgid": task.pid,
-        "usage": usage,
-        "reason": reason,
-        "survivors": survivors,
-    })
-}
 
 /// For people: a line for each.
 pub(crate) fn task_table(tasks: &[Task]) -> String {
@@ -86,7 +34,7 @@ pub(crate) fn task_details(task: &Task) -> String {
         ("command", task.command.clone()),
         ("directory", task.cwd.display().to_string()),
         ("started", humantime::format_rfc3339_seconds(task.started).to_string()),
-        ("duration", short(duration(task))),
+        ("duration", short(task.duration())),
         ("process", format!("{} (also its process group)", task.pid)),
         ("cpu", cpu),
         ("memory", memory),
@@ -112,7 +60,7 @@ pub(crate) fn task_details(task: &Task) -> String {
 
 /// For people: how it stands, in one line.
 pub(crate) fn task_line(task: &Task) -> String {
-    let time = short(duration(task));
+    let time = short(task.duration());
     match &task.state {
         TaskState::Running(_) => format!("{} is running since {time}\n", task.id),
         TaskState::Ended(outcome) => format!("{}: {} after {time}\n", task.id, outcome.status),
@@ -142,15 +90,6 @@ pub(crate) fn task_started(outcome: &Outcome) -> String {
     )
 }
 
-fn status(task: &Task) -> &'static str {
-    match &task.state {
-        TaskState::Running(_) => "running",
-        TaskState::Ended(outcome) => outcome.status.name(),
-        TaskState::Over => "cancelled",
-        TaskState::Lost { .. } => "lost",
-    }
-}
-
 fn told(task: &Task) -> String {
     match &task.state {
         TaskState::Running(_) => "running".to_owned(),
@@ -169,19 +108,8 @@ fn used(state: &TaskState) -> (String, String) {
     }
 }
 
-fn duration(task: &Task) -> Duration {
-    match &task.state {
-        TaskState::Ended(outcome) => outcome.duration,
-        TaskState::Running(_) | TaskState::Over | TaskState::Lost { .. } => since(task.started),
-    }
-}
-
 fn since(time: SystemTime) -> Duration {
     time.elapsed().unwrap_or_default()
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// `850ms`, `12s`, `3m20s`, `2h5m`, `4d`

@@ -104,6 +104,13 @@ pub(super) struct Asker<'a> {
 }
 
 impl Question {
+    /// Names everything that the answer is about: command, directory, environment, session, confinement, limits and policy. Two
+    /// questions have the same exactly if they ask about the same thing.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        self.binding.as_str()
+    }
+
     pub(super) fn new(job: &Job, verdict: &Verdict, analysis: &Analysis, asker: Asker<'_>) -> Self {
         let Asker { context, settings, session, place } = asker;
         Self {

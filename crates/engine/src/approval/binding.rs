@@ -51,6 +51,10 @@ struct Bound<'a> {
 }
 
 impl Binding {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn of(job: &Job, settings: &Settings, session: Option<&str>, place: Place) -> Self {
         let bound = Bound {
             version: 1,

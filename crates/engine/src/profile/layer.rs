@@ -301,6 +301,8 @@ pub(crate) struct ToolLayer {
     pub(crate) input: Option<String>,
     /// Whether each call has to say what it is for.
     pub(crate) require_description: Option<bool>,
+    /// Whether a command that ran and did not exit with 0 is an error of the tool, for protocols that tell errors from results.
+    pub(crate) failure_is_error: Option<bool>,
 }
 
 /// `2048` or `"2G"`, `30` or `"30s"`.

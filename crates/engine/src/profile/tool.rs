@@ -22,6 +22,8 @@ pub struct ToolSettings {
     pub input: Vendor,
     /// Whether each call has to say what it is for.
     pub require_description: bool,
+    /// Whether a command that ran and did not exit with 0 is an error of the tool, for protocols that tell errors from results.
+    pub failure_is_error: bool,
 }
 
 /// Whose API a tool is defined for.
@@ -78,6 +80,7 @@ impl Default for ToolSettings {
             description: None,
             input: Vendor::Bashtion,
             require_description: false,
+            failure_is_error: false,
         }
     }
 }
@@ -100,6 +103,7 @@ impl ToolSettings {
             description: layer.description.filter(|text| !text.is_empty()),
             input: input.transpose().map_err(|error| format!("tool.input: {error}"))?.unwrap_or(usual.input),
             require_description: layer.require_description.unwrap_or(usual.require_description),
+            failure_is_error: layer.failure_is_error.unwrap_or(usual.failure_is_error),
         })
     }
 }

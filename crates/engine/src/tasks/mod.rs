@@ -9,11 +9,13 @@ mod folder;
 mod id;
 mod log;
 mod order;
+mod passage;
 mod presence;
 mod processes;
 mod reading;
 mod start;
 mod supervisor;
+mod wire;
 
 use std::fs;
 use std::io;
@@ -25,11 +27,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 use crate::engine::Settings;
-use crate::output::{Cut, Reading, StateDir, Text};
+use crate::output::StateDir;
 use control::Order;
 use folder::{Ending, Folder, Record};
 pub use id::{InvalidTaskId, TaskId};
 pub(crate) use log::Log;
+pub use passage::Passage;
 pub(crate) use presence::Presence;
 pub use processes::Live;
 pub(crate) use processes::VARIABLE as TASK_VARIABLE;
@@ -284,21 +287,6 @@ impl Tasks {
         let layout = ending.map(|ending| ending.layout);
         reading::read(&folder, &record, layout, since, most)
             .map_err(|source| TaskError::State { path: folder.output(), source })
-    }
-
-    /// What it has printed so far, readable, with at most so many characters from its beginning and its end.
-    pub fn text(&self, id: &TaskId, most: usize) -> Result<Text, TaskError> {
-        const PIECE: usize = 1 << 20;
-        let mut reading = Reading::new(Cut::default().to(most));
-        let mut since = 0;
-        loop {
-            let chunk = self.read(id, since, PIECE)?;
-            if chunk.bytes.is_empty() {
-                return Ok(reading.finish(&self.folder(id).output()));
-            }
-            reading.absorb(&chunk.bytes);
-            since = chunk.next;
-        }
     }
 
     /// How many bytes it has printed so far.

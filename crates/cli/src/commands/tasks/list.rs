@@ -45,11 +45,7 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if let Some(id) = &args.id {
         let task = tasks().get(id)?;
-        return if args.json {
-            ui::print_json(&ui::task_as_json(&task))
-        } else {
-            ui::print(ui::task_details(&task).as_bytes())
-        };
+        return if args.json { ui::print_json(&task) } else { ui::print(ui::task_details(&task).as_bytes()) };
     }
     let mut found = all()?;
     if let Some(agent) = &args.agent {
@@ -62,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         found = block_on(end(found))?;
     }
     if args.json {
-        ui::print_json(&found.iter().map(ui::task_as_json).collect::<Vec<_>>())
+        ui::print_json(&found)
     } else if found.is_empty() && args.agent.is_some() {
         ui::print(b"nothing of this agent\n")
     } else {

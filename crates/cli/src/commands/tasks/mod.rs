@@ -53,9 +53,7 @@ pub(crate) fn conclude(task: &Task, json: bool) -> Result<ExitCode, CliError> {
 fn tell(task: &Task, json: bool) -> Result<ExitCode, CliError> {
     match &task.state {
         TaskState::Ended(outcome) if json => ui::print_json(outcome.as_ref()),
-        TaskState::Running(_) | TaskState::Over | TaskState::Lost { .. } if json => {
-            ui::print_json(&ui::task_as_json(task))
-        }
+        TaskState::Running(_) | TaskState::Over | TaskState::Lost { .. } if json => ui::print_json(task),
         _ => ui::print(ui::task_line(task).as_bytes()),
     }
 }

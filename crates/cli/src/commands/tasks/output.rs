@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use bashtion::{Chunk, Decoder, TaskError, TaskId, Tasks};
+use bashtion::{Chunk, Decoder, Passage, TaskError, TaskId, Tasks};
 use serde_json::json;
 
 use super::{parse_id, tasks};
@@ -50,7 +50,7 @@ const PIECE: usize = 1 << 20;
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let tasks = tasks();
     let since = match args.tail {
-        Some(lines) => beginning_of_last(&tasks, &args.id, lines)?,
+        Some(lines) => tasks.offset_of_last(&args.id, lines)?,
         None => args.since,
     };
     let shown = if args.json { as_json(&tasks, args, since) } else { as_it_is(&tasks, args, since) };
@@ -94,39 +94,30 @@ fn as_it_is(tasks: &Tasks, args: &Args, since: u64) -> Result<(), Stop> {
 }
 
 fn as_json(tasks: &Tasks, args: &Args, since: u64) -> Result<(), Stop> {
+    let show = |passage: Passage| -> Result<(), Stop> {
+        let value = json!({
+            "task_id": args.id,
+            "running": !passage.over,
+            "offset": passage.offset,
+            "next_offset": passage.next,
+            "dropped": passage.dropped,
+            "output": passage.text,
+        });
+        ui::print_json(&value).map(drop).map_err(Stop::Failed)
+    };
+    if !args.follow {
+        return show(tasks.passage(&args.id, since, PIECE)?);
+    }
     let mut decoder = Decoder::default();
-    let mut object = |chunk: &Chunk, over: bool| -> Result<(), Stop> {
+    follow(tasks, &args.id, since, true, |chunk, over| {
+        let Chunk { dropped, offset, next, .. } = *chunk;
         let mut text = String::new();
         decoder.push(&chunk.bytes, |decoded| text.push_str(decoded));
         if over {
             decoder.finish(|decoded| text.push_str(decoded));
         }
-        let value = json!({
-            "task_id": args.id,
-            "running": !over,
-            "offset": chunk.offset,
-            "next_offset": chunk.next,
-            "dropped": chunk.dropped,
-            "output": text,
-        });
-        ui::print_json(&value).map(drop).map_err(Stop::Failed)
-    };
-    if args.follow {
-        return follow(tasks, &args.id, since, true, object);
-    }
-    let over = tasks.is_over(&args.id)?;
-    let mut chunk = tasks.read(&args.id, since, PIECE)?;
-    let is_cut = chunk.bytes.len() == PIECE || !over;
-    if let Err(error) = std::str::from_utf8(&chunk.bytes)
-        && is_cut
-        && error.error_len().is_none()
-        && error.valid_up_to() > 0
-    {
-        // A character that is not all there yet comes with the next piece.
-        chunk.next -= (chunk.bytes.len() - error.valid_up_to()) as u64;
-        chunk.bytes.truncate(error.valid_up_to());
-    }
-    object(&chunk, over)
+        show(Passage { dropped, offset, text, next, over })
+    })
 }
 
 /// Each piece there is, and if asked for each that comes. The last call may have nothing in it.
@@ -152,39 +143,6 @@ fn follow(
         }
         if chunk.bytes.is_empty() {
             thread::sleep(PAUSE);
-        }
-    }
-}
-
-/// The offset at which the last lines begin.
-fn beginning_of_last(tasks: &Tasks, id: &TaskId, lines: usize) -> Result<u64, CliError> {
-    let end = tasks.output_bytes(id)?;
-    let mut window = 64 * 1024;
-    loop {
-        let from = end.saturating_sub(window);
-        let (mut since, mut bytes, mut first) = (from, vec![], from);
-        while since < end {
-            let chunk = tasks.read(id, since, PIECE)?;
-            if chunk.bytes.is_empty() {
-                break;
-            }
-            if chunk.dropped > 0 || bytes.is_empty() {
-                // Only what is in one piece can be shown as one.
-                first = chunk.offset;
-                bytes.clear();
-            }
-            bytes.extend(chunk.bytes);
-            since = chunk.next;
-        }
-        let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        let ends = text.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
-        if lines == 0 {
-            return Ok(end);
-        }
-        match ends.clone().nth(lines - 1) {
-            Some(at) => return Ok(first + at as u64 + 1),
-            None if from == 0 => return Ok(first),
-            None => window = window.saturating_mul(4),
         }
     }
 }
