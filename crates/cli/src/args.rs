@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::approvals::{approve, deny};
-use crate::commands::{audit, check, completions, config, doctor, man, run, schema, tasks};
+use crate::commands::{audit, check, completions, config, doctor, man, run, schema, serve, tasks};
 use crate::ui;
 
 /// The shell that AI agents run in.
@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Output(tasks::output::Args),
     Wait(tasks::wait::Args),
     Kill(tasks::kill::Args),
+    Serve(serve::Args),
     Audit(audit::Args),
     Config(config::Args),
     Schema(schema::Args),

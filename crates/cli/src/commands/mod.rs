@@ -5,10 +5,13 @@ pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod confining;
 pub(crate) mod doctor;
+mod interrupt;
 pub(crate) mod man;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod tasks;
 
 use std::process::ExitCode;
@@ -28,6 +31,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Kill(args) => (tasks::kill::run(&args), args.error_format()),
         Command::Audit(args) => (audit::run(&args), args.error_format()),
         Command::Config(args) => (config::run(&args), args.error_format()),
+        Command::Serve(args) => (serve::run(&args), args.error_format()),
         Command::Schema(args) => (schema::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),

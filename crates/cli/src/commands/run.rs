@@ -2,8 +2,6 @@
 
 mod approving;
 mod background;
-mod confining;
-mod interrupt;
 mod settings;
 
 use std::ffi::OsString;
@@ -18,14 +16,14 @@ use clap::{ArgAction, ValueEnum};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Resource, getrlimit};
 
+use crate::commands::confining;
+use crate::commands::interrupt::Interrupts;
 use crate::commands::tasks::parse_agent;
 use crate::error::CliError;
 use crate::ui::{self, Face, Format};
 use crate::{config, exit_code};
-use confining::{Limit, parse_limit};
-use interrupt::Interrupts;
-pub(crate) use settings::ledger;
 use settings::{Patience, Settings, parse_env, parse_timeout};
+pub(crate) use settings::{ledger, with_ledger};
 
 /// Run a command, print its output, pass its exit code through.
 #[derive(Debug, clap::Args)]
@@ -101,27 +99,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
 
-    /// How tightly the kernel holds it: off, workspace or read-only.
-    ///
-    /// workspace: it can change the working directory's project, $TMPDIR and package caches, and read all but secrets
-    /// such as ~/.ssh. read-only: it can change nothing but $TMPDIR. Named here, it is required: where the kernel
-    /// cannot do it, nothing is run. [default: workspace, as far as the kernel can]
-    #[arg(long, value_name = "MODE", value_enum)]
-    sandbox: Option<SandboxMode>,
-
-    /// Whether it may talk to other machines. [default: off, unless the sandbox is off]
-    #[arg(long, value_name = "WHETHER", value_enum)]
-    network: Option<Network>,
-
-    /// One more file or directory that it can change. Can be repeated.
-    #[arg(long, value_name = "DIR", action = ArgAction::Append)]
-    writable: Vec<PathBuf>,
-
-    /// Limit what it uses: memory=2G, processes=100, cpu=30s, open-files=256, file-size=100M. Can be repeated.
-    ///
-    /// Memory and processes count for all its processes together where control groups can be made, the others for each.
-    #[arg(long, value_name = "WHAT=N", action = ArgAction::Append, value_parser = parse_limit)]
-    limit: Vec<Limit>,
+    #[command(flatten)]
+    confinement: confining::Confinement,
 
     /// What to do when somebody has to agree first: ask, never or always.
     ///
@@ -171,7 +150,7 @@ enum OnTimeout {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Approve {
+pub(crate) enum Approve {
     #[default]
     Ask,
     Never,
@@ -184,19 +163,6 @@ enum Place {
     Foreground,
     Background,
     BackgroundLater,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SandboxMode {
-    Off,
-    Workspace,
-    ReadOnly,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Network {
-    On,
-    Off,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

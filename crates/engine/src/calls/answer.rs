@@ -139,7 +139,8 @@ impl<'a> Answer<'a> {
     }
 
     /// How it ended, if not by itself.
-    pub(super) fn ending(self) -> Option<String> {
+    #[must_use]
+    pub fn ending(self) -> Option<String> {
         let outcome = match self {
             Self::Outcome(outcome) => outcome,
             Self::Failed(causes) => return Some(format!("not run: {causes}")),

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::schema::{alternatives, choices, excerpt, expected, shown, types};
+use super::in_words::{alternatives, choices, excerpt, expected, shown, types};
 use bashtion_guard::nearest;
 
 /// What is wrong with a call. The text is for the model that sent it.

@@ -21,31 +21,38 @@ impl Vendor {
     /// ```
     #[must_use]
     pub fn schema(self) -> Value {
-        let schema = match self {
-            Self::Bashtion => of::<BashtionBash>(),
-            Self::OpenAiShell => of::<ShellCall>(),
-            Self::OpenAiLocalShell => of::<LocalShellCall>(),
-            Self::AnthropicBash => of::<AnthropicBash>(),
-            Self::ClaudeCode => of::<ClaudeCodeBash>(),
-            Self::MyCode => of::<MyCodeBash>(),
-            Self::Phoenix => of::<PhoenixBash>(),
-            Self::TunaCode => of::<TunaCodeBash>(),
-            Self::Chorus => of::<ChorusBash>(),
-            Self::Tachikoma => of::<TachikomaBash>(),
-            Self::Codex => of::<CodexExecCommand>(),
-            Self::Gemini => of::<GeminiRunShellCommand>(),
-        };
-        let Value::Object(map) = plain(schema) else { return json!({"type": "object"}) };
-        // What the type is for is said in the description of the tool.
-        let map =
-            map.into_iter().filter(|(name, _)| !matches!(name.as_str(), "$schema" | "title" | "description"));
-        Value::Object(map.collect())
+        match self {
+            Self::Bashtion => schema::<BashtionBash>(),
+            Self::OpenAiShell => schema::<ShellCall>(),
+            Self::OpenAiLocalShell => schema::<LocalShellCall>(),
+            Self::AnthropicBash => schema::<AnthropicBash>(),
+            Self::ClaudeCode => schema::<ClaudeCodeBash>(),
+            Self::MyCode => schema::<MyCodeBash>(),
+            Self::Phoenix => schema::<PhoenixBash>(),
+            Self::TunaCode => schema::<TunaCodeBash>(),
+            Self::Chorus => schema::<ChorusBash>(),
+            Self::Tachikoma => schema::<TachikomaBash>(),
+            Self::Codex => schema::<CodexExecCommand>(),
+            Self::Gemini => schema::<GeminiRunShellCommand>(),
+        }
     }
 }
 
-fn of<T: JsonSchema>() -> Value {
+/// The same for any type that [`read`](super::read) reads.
+///
+/// ```
+/// use bashtion::calls::{self, PhoenixBash};
+/// assert_eq!(calls::schema::<PhoenixBash>()["required"], serde_json::json!(["command"]));
+/// ```
+#[must_use]
+pub fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let Value::Object(map) = plain(schema) else { return json!({"type": "object"}) };
+    // What the type is for is said in the description of the tool.
+    let map =
+        map.into_iter().filter(|(name, _)| !matches!(name.as_str(), "$schema" | "title" | "description"));
+    Value::Object(map.collect())
 }
 
 fn plain(schema: Value) -> Value {

@@ -6,7 +6,7 @@ use bashtion_guard::{World, analyze};
 
 use super::CallError;
 use super::check::unsupported;
-use super::schema::excerpt;
+use super::in_words::excerpt;
 use crate::{Decision, Policy, escape_arg};
 
 /// The variables, unless one of them is not as harmless beside the command as it looks.

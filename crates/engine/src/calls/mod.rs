@@ -39,7 +39,7 @@ mod call;
 mod check;
 mod definition;
 mod env;
-mod schema;
+mod in_words;
 mod vendor;
 
 mod anthropic;
@@ -59,6 +59,7 @@ mod tunacode;
 pub use answer::Answer;
 pub use call::{Call, ParsedCall, Placement, ToolCall, parse, reject};
 pub use check::{CallError, read};
+pub use definition::schema;
 pub use vendor::{UnknownVendor, Vendor};
 
 pub use anthropic::AnthropicBash;

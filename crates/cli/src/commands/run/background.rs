@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bashtion::{Engine, Kill, Outcome, Output, Status, TaskId, TaskState, Tasks, Text, ToolContext};
 
-use super::interrupt::Interrupts;
 use super::settings::Settings;
+use crate::commands::interrupt::Interrupts;
 use crate::commands::tasks::conclude;
 use crate::error::CliError;
 use crate::exit_code;

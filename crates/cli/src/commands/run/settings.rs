@@ -11,7 +11,8 @@ use bashtion::{Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Requ
 use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::{Approve, Args, Place, approving, confining};
+use super::{Approve, Args, Place, approving};
+use crate::commands::confining;
 use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
@@ -52,21 +53,7 @@ impl Settings {
         if place != Place::Foreground {
             return Ok(engine.hand_down(serde_json::to_string(audit).unwrap_or_default()));
         }
-        match ledger(audit) {
-            Ok(ledger) => Ok(engine.ledger(ledger)),
-            Err(error) if audit.mode == bashtion_audit::Mode::Required => {
-                let told = CliError::failed(
-                    "cannot write the audit log, which is required; nothing was run",
-                    &error,
-                );
-                Err(told.help("make room, or name another directory with BASHTION_STATE_DIR"))
-            }
-            Err(error) => {
-                let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-                ui::note(&format!("this is not written down: {error}: {cause}"));
-                Ok(engine)
-            }
-        }
+        with_ledger(engine, audit)
     }
 
     /// What the profile has to say on a terminal.
@@ -104,7 +91,7 @@ impl Settings {
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
         let Loaded { mut profile, mut audit } =
             config::load_for(&cwd, args.profile.as_deref()).map_err(failed)?;
-        profile.sandbox = confining::with_flags(profile.sandbox, args)?;
+        profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
         let own = match args.place() {
             Place::Foreground if profile.wording.has_screen() => Own::Screen,
             _ if profile.has_own_words() => Own::Words,
@@ -174,6 +161,23 @@ impl Settings {
             soft_wait,
             max_output,
         })
+    }
+}
+
+/// An engine that writes down what happens, unless it cannot and need not.
+pub(crate) fn with_ledger(engine: Builder, audit: &bashtion_audit::Settings) -> Result<Builder, CliError> {
+    match ledger(audit) {
+        Ok(ledger) => Ok(engine.ledger(ledger)),
+        Err(error) if audit.mode == bashtion_audit::Mode::Required => {
+            let told =
+                CliError::failed("cannot write the audit log, which is required; nothing was run", &error);
+            Err(told.help("make room, or name another directory with BASHTION_STATE_DIR"))
+        }
+        Err(error) => {
+            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            ui::note(&format!("this is not written down: {error}: {cause}"));
+            Ok(engine)
+        }
     }
 }
 

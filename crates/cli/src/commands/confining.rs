@@ -1,13 +1,54 @@
 //! What was typed about the sandbox.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion::{Requirement, SandboxMode, SandboxSettings};
+use bashtion::{Requirement, SandboxSettings};
 
-use super::{Args, Network};
+use clap::{ArgAction, ValueEnum};
+
 use crate::error::CliError;
 use crate::exit_code::USAGE;
 use bashtion::quantities::{parse_count, parse_seconds, parse_size};
+
+/// What can be said about it with options.
+#[derive(Debug, clap::Args)]
+pub(super) struct Confinement {
+    /// How tightly the kernel holds it: off, workspace or read-only.
+    ///
+    /// workspace: it can change the working directory's project, $TMPDIR and package caches, and read all but secrets
+    /// such as ~/.ssh. read-only: it can change nothing but $TMPDIR. Named here, it is required: where the kernel
+    /// cannot do it, nothing is run. [default: workspace, as far as the kernel can]
+    #[arg(long, value_name = "MODE", value_enum)]
+    sandbox: Option<SandboxMode>,
+
+    /// Whether it may talk to other machines. [default: off, unless the sandbox is off]
+    #[arg(long, value_name = "WHETHER", value_enum)]
+    network: Option<Network>,
+
+    /// One more file or directory that it can change. Can be repeated.
+    #[arg(long, value_name = "DIR", action = ArgAction::Append)]
+    writable: Vec<PathBuf>,
+
+    /// Limit what it uses: memory=2G, processes=100, cpu=30s, open-files=256, file-size=100M. Can be repeated.
+    ///
+    /// Memory and processes count for all its processes together where control groups can be made, the others for each.
+    #[arg(long, value_name = "WHAT=N", action = ArgAction::Append, value_parser = parse_limit)]
+    limit: Vec<Limit>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SandboxMode {
+    Off,
+    Workspace,
+    ReadOnly,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Network {
+    On,
+    Off,
+}
 
 /// A limit as it can be typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,12 +61,15 @@ pub(super) enum Limit {
 }
 
 /// The settings of the configuration with what was typed on top.
-pub(super) fn with_flags(mut settings: SandboxSettings, args: &Args) -> Result<SandboxSettings, CliError> {
+pub(super) fn with_flags(
+    mut settings: SandboxSettings,
+    args: &Confinement,
+) -> Result<SandboxSettings, CliError> {
     if let Some(mode) = args.sandbox {
         settings.mode = match mode {
-            super::SandboxMode::Off => SandboxMode::Off,
-            super::SandboxMode::Workspace => SandboxMode::Workspace,
-            super::SandboxMode::ReadOnly => SandboxMode::ReadOnly,
+            SandboxMode::Off => bashtion::SandboxMode::Off,
+            SandboxMode::Workspace => bashtion::SandboxMode::Workspace,
+            SandboxMode::ReadOnly => bashtion::SandboxMode::ReadOnly,
         };
         // Who names it wants it.
         settings.requirement = Requirement::Required;
@@ -33,10 +77,10 @@ pub(super) fn with_flags(mut settings: SandboxSettings, args: &Args) -> Result<S
     let wrong =
         |message: &str, help: &str| Err(CliError { exit_code: USAGE, ..CliError::new(message).help(help) });
     match (args.network, settings.mode) {
-        (Some(Network::On), SandboxMode::ReadOnly) => {
+        (Some(Network::On), bashtion::SandboxMode::ReadOnly) => {
             return wrong("there is no network in read-only mode", "use --sandbox workspace --network on");
         }
-        (Some(Network::Off), SandboxMode::Off) => {
+        (Some(Network::Off), bashtion::SandboxMode::Off) => {
             return wrong(
                 "without a sandbox the network cannot be kept from a command",
                 "use --sandbox workspace",
@@ -46,7 +90,7 @@ pub(super) fn with_flags(mut settings: SandboxSettings, args: &Args) -> Result<S
         (Some(Network::Off), _) => settings.network = bashtion::Network::Off,
         (None, _) => {}
     }
-    if !args.writable.is_empty() && settings.mode == SandboxMode::ReadOnly {
+    if !args.writable.is_empty() && settings.mode == bashtion::SandboxMode::ReadOnly {
         return wrong("nothing can be writable in read-only mode", "use --sandbox workspace");
     }
     if let Some(missing) = args.writable.iter().find(|path| !path.exists()) {
