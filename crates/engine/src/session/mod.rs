@@ -33,6 +33,14 @@ pub enum SessionError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// It was begun where this caller has no business.
+    #[error("the session {name} was begun in another place, {}", workspace.display())]
+    Elsewhere {
+        /// The session.
+        name: String,
+        /// Where it was begun.
+        workspace: PathBuf,
+    },
     /// Where it was is gone.
     #[error("a directory of the session {name}, {}, is gone or was replaced", cwd.display())]
     Gone {
@@ -133,6 +141,9 @@ impl Sessions {
             ..State::default()
         });
         still_there(&name, state.workspace.clone())?;
+        if !context.allowed_roots().contain(&state.workspace) {
+            return Err(SessionError::Elsewhere { name, workspace: state.workspace });
+        }
         if request.cwd.is_none() {
             if let Some(cwd) = state.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
                 return Err(SessionError::Gone { name, cwd: cwd.clone() });

@@ -64,8 +64,12 @@ fn in_words(outcome: &Outcome) -> String {
     for remark in answer.remarks().iter().skip(ending) {
         append(&mut text, remark);
     }
-    if let (true, Some(file)) = (outcome.output.is_truncated(), &outcome.output_file) {
-        append(&mut text, &format!("all of the output is in {}", file.display()));
+    if let Some(codes) = outcome.pipe_status.as_ref().filter(|codes| codes.len() > 1) {
+        let codes: Vec<String> = codes.iter().map(ToString::to_string).collect();
+        append(&mut text, &format!("exit codes of the pipe: {}", codes.join(" ")));
+    }
+    if let (Some(session), Some(dir)) = (&outcome.session, &outcome.cwd_after) {
+        append(&mut text, &format!("session {session} is now in {}", dir.display()));
     }
     text.truncate(text.trim_end_matches('\n').len());
     text
