@@ -28,6 +28,23 @@ async fn a_cancelled_command_is_ended_and_keeps_its_output() {
 }
 
 #[tokio::test]
+async fn a_command_that_had_to_be_killed_does_not_harm_the_next() {
+    let world = World::new();
+    for _ in 0..3 {
+        let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
+        let context = world.context().cancel(cancel.clone()).kill(kill.clone());
+        let run = world.engine.run(Request::new("trap '' TERM; while :; do sleep 4321.7; done"), &context);
+        let stop = after(MOMENT, || {
+            cancel.cancel();
+            kill.cancel();
+        });
+        assert_eq!(tokio::join!(run, stop).0.unwrap().status, Status::Cancelled);
+        let outcome = world.engine.run(Request::new("echo alive"), &world.context()).await.unwrap();
+        assert_eq!((outcome.status, outcome.output.stdout()), (Status::Exited(0), "alive\n"));
+    }
+}
+
+#[tokio::test]
 async fn a_token_cancelled_beforehand_ends_it_at_once() {
     let (world, token) = (World::new(), CancellationToken::new());
     token.cancel();

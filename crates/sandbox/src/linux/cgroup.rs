@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, mkdirat, openat, unlinkat};
@@ -115,6 +115,8 @@ pub(super) struct Cgroup {
     /// Kept open, so that looking and killing cost one call, and work when no descriptor is left.
     events: File,
     kill: File,
+    /// Newer kernels kill whoever is born into a group in which anybody was ever killed, if the parent is in another.
+    killed: AtomicBool,
     path: PathBuf,
 }
 
@@ -132,7 +134,7 @@ impl Cgroup {
         let open = |name, flags| openat(&dir, name, flags | OFlags::CLOEXEC, Mode::empty()).map(File::from);
         let events = open("cgroup.events", OFlags::RDONLY)?;
         let kill = open("cgroup.kill", OFlags::WRONLY)?;
-        Ok(Self { events, kill, path: path.to_owned(), dir })
+        Ok(Self { events, kill, killed: AtomicBool::new(false), path: path.to_owned(), dir })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -150,8 +152,11 @@ impl Cgroup {
         Ok(!text[..count].starts_with(b"populated 0"))
     }
 
-    /// Whether nobody is in it, nothing was made beneath it and it is not frozen.
+    /// Whether nobody is in it or was killed in it, nothing was made beneath it and it is not frozen.
     fn is_as_new(&self) -> bool {
+        if self.killed.load(Ordering::Acquire) {
+            return false;
+        }
         let mut text = [0; 64];
         let events = self.events.read_at(&mut text, 0).map(|count| &text[..count]);
         let links = rustix::fs::fstat(&self.dir).map(|stat| stat.st_nlink);
@@ -160,6 +165,7 @@ impl Cgroup {
 
     /// Kills all of them at once, those being born included.
     pub(super) fn kill(&self) -> io::Result<()> {
+        self.killed.store(true, Ordering::Release);
         rustix::io::write(&self.kill, b"1")?;
         Ok(())
     }

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use bashtion::{CancellationToken, Engine, Profile, ToolContext};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, RequestStateCodec, ServerCapabilities,
-    ServerConfig, Tool,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, RequestStateCodec, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -188,6 +188,26 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    /// What is no request that the protocol knows, or looks like one and is not.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            known @ ("initialize" | "server/discover" | "tools/call" | "tools/list") => {
+                ErrorData::invalid_params(
+                    format!("the params of {known} are not as the protocol has them"),
+                    None,
+                )
+            }
+            other => {
+                let message = format!("there is no method {:?} here", bashtion::visible(other));
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+            }
+        })
     }
 
     async fn call_tool(
