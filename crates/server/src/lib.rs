@@ -1,1 +1,3 @@
 //! Bashtion for other programs: protocol in, engine call, protocol out. Prints nothing.
+
+pub mod hooks;
