@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod hook;
 pub(crate) mod man;
 pub(crate) mod run;
 pub(crate) mod schema;
@@ -29,6 +30,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Audit(args) => (audit::run(&args), args.error_format()),
         Command::Config(args) => (config::run(&args), args.error_format()),
         Command::Schema(args) => (schema::run(&args), args.error_format()),
+        Command::Hook(args) => (hook::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),

@@ -134,11 +134,9 @@ fn decide(agent: Agent, call: Call, judged: &Judged, options: &Options) -> Answe
             arguments: rewritten(Approval::Given),
         },
         // Nobody is asked by the agent, so the question goes to the queue.
-        Decision::Ask if confine.is_some() => Answer {
-            decision: Said::Nothing,
-            reason: String::new(),
-            arguments: rewritten(Approval::Needed),
-        },
+        Decision::Ask if confine.is_some() => {
+            Answer { decision: Said::Nothing, reason: String::new(), arguments: rewritten(Approval::Needed) }
+        }
         Decision::Ask => Answer::deny(reason::cannot_ask(verdict, agent)),
         Decision::Allow => Answer {
             decision: if options.allow && agent.can_allow() { Said::Allow } else { Said::Nothing },

@@ -18,8 +18,6 @@ pub(super) fn say(answer: Answer) -> Value {
         Said::Nothing | Said::Allow if answer.arguments.is_none() => json!({}),
         Said::Nothing | Said::Allow => claude_code::specific(Some("allow"), answer),
         // Never asked: see `Agent::can_ask`.
-        Said::Ask | Said::Deny => {
-            claude_code::specific(Some("deny"), Answer { arguments: None, ..answer })
-        }
+        Said::Ask | Said::Deny => claude_code::specific(Some("deny"), Answer { arguments: None, ..answer }),
     }
 }

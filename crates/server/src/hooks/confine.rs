@@ -62,7 +62,9 @@ impl Confine {
     }
 
     fn with_profile(&self) -> String {
-        self.profile.as_ref().map_or_else(String::new, |profile| format!(" --profile={}", escape_arg(profile)))
+        self.profile
+            .as_ref()
+            .map_or_else(String::new, |profile| format!(" --profile={}", escape_arg(profile)))
     }
 
     /// Whether it is one that we have written, and nothing but that: what follows the dashes is a single word.
@@ -111,15 +113,17 @@ mod tests {
         let once = written("echo 'a b'\necho -n", Approval::Needed);
         assert_eq!(
             once,
-            r"'/opt/it'\''s/bashtion' run --raw --timeout none -- 'echo '\''a b'\''"
-                .to_owned()
+            r"'/opt/it'\''s/bashtion' run --raw --timeout none -- 'echo '\''a b'\''".to_owned()
                 + "\necho -n' </dev/null"
         );
         assert_eq!(written(&once, Approval::Needed), once);
         let strict = Confine { profile: Some("it's.toml".to_owned()), ..confine() };
         let once = strict.command(&call("ls", None), &Limits::default(), Approval::Needed);
         assert_eq!(strict.command(&call(&once, None), &Limits::default(), Approval::Needed), once);
-        assert_eq!(written("-", Approval::Needed), r"'/opt/it'\''s/bashtion' run --raw --timeout none -- ' -' </dev/null");
+        assert_eq!(
+            written("-", Approval::Needed),
+            r"'/opt/it'\''s/bashtion' run --raw --timeout none -- ' -' </dev/null"
+        );
     }
 
     #[test]

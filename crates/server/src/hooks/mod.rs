@@ -28,12 +28,14 @@ mod cursor;
 mod gemini;
 pub mod install;
 mod opencode;
+mod probe;
 mod reason;
 
 pub use agent::{Agent, UnknownAgent};
 pub use answer::{Judged, Options, Reply, answer, refusal};
 pub use call::Call;
 pub use confine::Confine;
+pub use probe::{is_refusal, probe};
 
 /// More than any agent sends; what is longer is refused.
 pub const LONGEST_INPUT: usize = 8 << 20;

@@ -110,7 +110,11 @@ impl Settings {
             _ if profile.has_own_words() => Own::Words,
             _ => Own::Nothing,
         };
-        let face = Face::choose(args.error_format(), args.max_output.is_some(), own);
+        let face = if args.raw {
+            Face::Raw
+        } else {
+            Face::choose(args.error_format(), args.max_output.is_some(), own)
+        };
         let mut request = Request::new(command).envs(args.env.iter().cloned()).mode(match args.mode {
             super::Mode::Default | super::Mode::Background => Mode::Default,
             super::Mode::Slow => Mode::Slow,

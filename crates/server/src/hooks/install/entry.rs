@@ -53,7 +53,9 @@ impl Entry {
     /// What a shell is given. Whatever goes wrong there is a refusal, also that there is no such program any more.
     #[must_use]
     pub fn line(&self) -> String {
-        let plain = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-=".contains(c));
+        let plain = |word: &str| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-=".contains(c))
+        };
         let quoted = |word: &String| if plain(word) { word.clone() } else { bashtion::escape_arg(word) };
         let words: Vec<String> = self.words.iter().map(quoted).collect();
         format!("{} || exit 2", words.join(" "))
@@ -127,9 +129,7 @@ pub fn installed(agent: Agent, text: &str, entry: &Entry) -> Result<Option<Strin
     let hooks = container(&cleared, hooks.value.start, "hooks")?;
     let text = match hooks.get(event(agent)) {
         None => hooks.with(Some(event(agent)), &json!([entry.value(agent)]), 2),
-        Some(list) => {
-            container(&cleared, list.value.start, event(agent))?.with(None, &entry.value(agent), 3)
-        }
+        Some(list) => container(&cleared, list.value.start, event(agent))?.with(None, &entry.value(agent), 3),
     };
     Ok(Some(with_version(agent, text)?))
 }
@@ -250,7 +250,9 @@ fn words(line: &str) -> Option<Vec<String>> {
                 }
             }
             '\\' => word.get_or_insert_default().push(letters.next()?),
-            '"' | '$' | '`' | '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '~' | '\n' => return None,
+            '"' | '$' | '`' | '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '~' | '\n' => {
+                return None;
+            }
             letter => word.get_or_insert_default().push(letter),
         }
     }

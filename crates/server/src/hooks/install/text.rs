@@ -69,7 +69,9 @@ impl<'a> Container<'a> {
             None => value.to_string(),
         };
         let (before, after) = match self.members.last() {
-            Some(last) => (format!("{},", &self.text[..last.whole.end]), self.text[last.whole.end..].to_owned()),
+            Some(last) => {
+                (format!("{},", &self.text[..last.whole.end]), self.text[last.whole.end..].to_owned())
+            }
             None => {
                 let end = format!("{}{}", line(depth - 1), &self.text[self.close..]);
                 (self.text[..=self.open].to_owned(), end)

@@ -73,7 +73,8 @@ mod tests {
         let hooks = r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"'/tmp/x y/bashtion' hook codex"}]}]}}"#;
         let trust = |config: &str| codex_trust(Path::new("/h/hooks.json"), hooks, (0, 0), config);
         let state = "[hooks.state.\"/h/hooks.json:pre_tool_use:0:0\"]\n";
-        let hash = "trusted_hash = \"sha256:6db262b60c701ec1d81e07d8b1cd9bc4719e407eac6020be1005cef712b731d8\"\n";
+        let hash =
+            "trusted_hash = \"sha256:6db262b60c701ec1d81e07d8b1cd9bc4719e407eac6020be1005cef712b731d8\"\n";
         assert_eq!(trust(&format!("{state}{hash}")), Some(Trust::Trusted));
         assert_eq!(trust(&format!("{state}enabled = false\n{hash}")), Some(Trust::Disabled));
         assert_eq!(trust(&format!("{state}trusted_hash = \"sha256:00\"\n")), Some(Trust::Changed));
