@@ -120,23 +120,26 @@ pub fn installed(agent: Agent, text: &str, entry: &Entry) -> Result<Option<Strin
         return Ok(None);
     }
     let cleared = uninstalled(agent, text)?.unwrap_or_else(|| text.to_owned());
-    let root = container(&cleared, 0, "")?;
+    if cleared.is_empty() {
+        return Ok(Some(wanted));
+    }
+    let root = object(&cleared, 0, "the file")?;
     let Some(hooks) = root.get("hooks") else {
         let hooks = json!({ event(agent): [entry.value(agent)] });
         let text = root.with(Some("hooks"), &hooks, 1);
         return Ok(Some(with_version(agent, text)?));
     };
-    let hooks = container(&cleared, hooks.value.start, "hooks")?;
+    let hooks = object(&cleared, hooks.value.start, "hooks")?;
     let text = match hooks.get(event(agent)) {
         None => hooks.with(Some(event(agent)), &json!([entry.value(agent)]), 2),
-        Some(list) => container(&cleared, list.value.start, event(agent))?.with(None, &entry.value(agent), 3),
+        Some(member) => list(&cleared, member.value.start, event(agent))?.with(None, &entry.value(agent), 3),
     };
     Ok(Some(with_version(agent, text)?))
 }
 
 /// Cursor reads no file without it.
 fn with_version(agent: Agent, text: String) -> Result<String, EditError> {
-    let root = container(&text, 0, "")?;
+    let root = object(&text, 0, "the file")?;
     let needed = agent == Agent::Cursor && root.get("version").is_none();
     Ok(if needed { root.with(Some("version"), &json!(1), 1) } else { text })
 }
@@ -159,25 +162,25 @@ pub fn uninstalled(agent: Agent, text: &str) -> Result<Option<String>, EditError
 }
 
 fn without(agent: Agent, text: &str, (group, hook): (usize, usize)) -> Result<String, EditError> {
-    let root = container(text, 0, "")?;
+    let root = object(text, 0, "the file")?;
     let at = |container: &Container<'_>, key: &str| {
         container.members.iter().rposition(|member| member.key.as_deref() == Some(key)).unwrap_or_default()
     };
     let hooks_at = at(&root, "hooks");
-    let hooks = container(text, root.members[hooks_at].value.start, "hooks")?;
+    let hooks = object(text, root.members[hooks_at].value.start, "hooks")?;
     let list_at = at(&hooks, event(agent));
-    let list = container(text, hooks.members[list_at].value.start, event(agent))?;
+    let entries = list(text, hooks.members[list_at].value.start, event(agent))?;
     if is_grouped(agent) {
-        let inside = container(text, list.members[group].value.start, "matcher")?;
-        let inner = container(text, inside.members[at(&inside, "hooks")].value.start, "hooks")?;
+        let inside = object(text, entries.members[group].value.start, "a group")?;
+        let inner = list(text, inside.members[at(&inside, "hooks")].value.start, "hooks of a group")?;
         if inner.members.len() > 1 {
             return Ok(inner.without(hook));
         }
     }
-    Ok(match (list.members.len(), hooks.members.len()) {
+    Ok(match (entries.members.len(), hooks.members.len()) {
         (1, 1) => root.without(hooks_at),
         (1, _) => hooks.without(list_at),
-        _ => list.without(group),
+        _ => entries.without(group),
     })
 }
 
@@ -264,21 +267,16 @@ fn parsed(text: &str) -> Result<Value, EditError> {
     serde_json::from_str(text).map_err(|source| EditError::Json { source })
 }
 
-fn container<'a>(text: &'a str, at: usize, path: &str) -> Result<Container<'a>, EditError> {
-    let expected = match path {
-        "" | "hooks" => "an object",
-        _ => "a list",
-    };
-    let path = if path.is_empty() { "the file" } else { path };
-    let wrong = || EditError::Shape { path: path.to_owned(), expected };
-    let opens = text[at..].trim_start().chars().next();
-    let is_expected = matches!((expected, opens), ("an object", Some('{')) | ("a list", Some('[')));
-    // The hooks of a group are a list under the name of the whole; a group is asked about only after it was found.
-    let is_group = path == "hooks" && opens == Some('[') || path == "matcher" && opens == Some('{');
-    if !is_expected && !is_group {
-        return Err(wrong());
-    }
-    Container::at(text, at).ok_or_else(wrong)
+fn object<'a>(text: &'a str, at: usize, path: &str) -> Result<Container<'a>, EditError> {
+    let opens = text[at..].trim_start().starts_with('{');
+    let container = Container::at(text, at).filter(|_| opens);
+    container.ok_or_else(|| EditError::Shape { path: path.to_owned(), expected: "an object" })
+}
+
+fn list<'a>(text: &'a str, at: usize, path: &str) -> Result<Container<'a>, EditError> {
+    let opens = text[at..].trim_start().starts_with('[');
+    let container = Container::at(text, at).filter(|_| opens);
+    container.ok_or_else(|| EditError::Shape { path: path.to_owned(), expected: "a list" })
 }
 
 #[cfg(test)]
