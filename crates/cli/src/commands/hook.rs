@@ -107,9 +107,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn reply(args: &Args) -> Result<Reply, CliError> {
-    let confine = match args.confine {
-        true => Some(Confine { program: program()?, profile: args.profile.clone() }),
-        false => None,
+    let confine = if args.confine {
+        Some(Confine { program: program()?, profile: args.profile.clone() })
+    } else {
+        None
     };
     let options = Options { confine, allow: args.allow };
     let mut input = vec![];

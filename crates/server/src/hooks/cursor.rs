@@ -21,11 +21,12 @@ pub(super) fn hear(fields: &Map<String, Value>) -> Result<Heard, Misheard> {
 }
 
 pub(super) fn say(answer: Answer) -> Value {
-    let permission = match answer.decision {
+    let Answer { decision, reason, arguments: _ } = answer;
+    let permission = match decision {
         Said::Nothing => return json!({}),
         Said::Allow => return json!({ "permission": "allow" }),
         Said::Ask => "ask",
         Said::Deny => "deny",
     };
-    json!({ "permission": permission, "user_message": answer.reason, "agent_message": answer.reason })
+    json!({ "permission": permission, "user_message": reason, "agent_message": Value::String(reason) })
 }

@@ -102,7 +102,7 @@ fn is_own_file(agent: Agent) -> bool {
 
 impl Hook {
     fn check(&mut self, entry: &Found, text: &str) {
-        let program = entry.words.first().map(Path::new).unwrap_or(Path::new(""));
+        let program = entry.words.first().map_or(Path::new(""), Path::new);
         if !program.is_file() {
             self.problems.push(format!("there is no program {}", program.display()));
             return;

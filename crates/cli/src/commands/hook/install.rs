@@ -28,7 +28,7 @@ pub(super) fn install(args: &Args) -> Result<ExitCode, CliError> {
     let text = read(&file).map_err(|error| told(&error, &by_hand))?;
     let edited = installed(args.agent, &text, &entry).map_err(|error| unedited(&file, &error, &by_hand))?;
     let change = Change { done: "installed", not_needed: "is installed already" };
-    finish(args, &file, edited.as_deref(), &change, note(args.agent))
+    finish(args, &file, edited.as_deref(), &change, Some(note(args.agent)))
 }
 
 pub(super) fn uninstall(args: &Args) -> Result<ExitCode, CliError> {
@@ -77,13 +77,13 @@ fn finish(
 }
 
 /// What is still to be done.
-fn note(agent: Agent) -> Option<&'static str> {
+fn note(agent: Agent) -> &'static str {
     match agent {
-        Agent::Codex => Some(
-            "Codex skips hooks that you have not trusted, and does not say so: start it once, trust this one with /hooks, then see `bashtion doctor`",
-        ),
+        Agent::Codex => {
+            "Codex skips hooks that you have not trusted, and does not say so: start it once, trust this one with /hooks, then see `bashtion doctor`"
+        }
         Agent::ClaudeCode | Agent::Gemini | Agent::Copilot | Agent::Cursor | Agent::Opencode => {
-            Some("start the agent anew, then see `bashtion doctor`")
+            "start the agent anew, then see `bashtion doctor`"
         }
     }
 }
