@@ -32,10 +32,12 @@ fn main() {
         .against_spawning(&|| host.by_command_line(&[c"bashtion", c"run", c"--sandbox", c"off", c"true"]));
     let check =
         host.against_spawning(&|| host.by_command_line(&[c"bashtion", c"check", c"git status && ls"]));
+    let hook = host.against_spawning(&|| host.by_hook());
     println!("  posix_spawn                              1.00  ({:.2} ms)", small.base.as_secs_f64() * 1e3);
     println!("  library run, judged, pipes and result    {:.2}  goal 1.15", small.ratio());
     println!("  `bashtion run --sandbox off true`        {:.2}  goal 2.50", run.ratio());
     println!("  `bashtion check 'git status && ls'`      {:.2}  goal 1.30", check.ratio());
+    println!("  `bashtion hook claude-code`, allowed     {:.2}  goal 1.50", hook.ratio());
     let ballast = ballast();
     let large = host.against_spawning(&library);
     println!("  library run, 2 GiB resident              {:.2}", large.ratio());
@@ -167,6 +169,20 @@ impl Host {
     fn by_library(&self, command: &str) {
         let outcome = self.runtime.block_on(self.engine.run(Request::new(command), &self.context));
         assert!(outcome.expect("it runs").success());
+    }
+
+    /// Through a file, so that nobody has to feed it.
+    fn by_hook(&self) {
+        let event = self.state.path().join("event.json");
+        if !event.exists() {
+            let text = r#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/", "tool_input": {"command": "git status && ls"}}"#;
+            fs::write(&event, text).expect("it can be written");
+        }
+        let mut hook = Command::new(self.cli.to_str().expect("UTF-8"));
+        hook.args(["hook", "claude-code"]).env_clear().env("BASHTION_STATE_DIR", self.state.path());
+        let event = fs::File::open(&event).expect("it was written");
+        let status = hook.env("HOME", "/").stdin(event).stdout(Stdio::null()).status().expect("it runs");
+        assert!(status.success());
     }
 
     fn by_command_line(&self, arguments: &[&CStr]) {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::approvals::{approve, deny};
-use crate::commands::{audit, check, completions, config, doctor, man, run, schema, serve, tasks};
+use crate::commands::{audit, check, completions, config, doctor, hook, man, run, schema, serve, tasks};
 use crate::ui;
 
 /// The shell that AI agents run in.
@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Audit(audit::Args),
     Config(config::Args),
     Schema(schema::Args),
+    Hook(hook::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),

@@ -1,6 +1,7 @@
 //! Bashtion for other programs: protocol in, engine call, protocol out. Prints nothing.
 
 mod error;
+pub mod hooks;
 mod http;
 mod mcp;
 mod stdio;

@@ -1,7 +1,7 @@
 //! `bashtion check`
 
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bashtion::{Decision, Policy, Verdict};
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if let Some(name) = &args.rule {
         return show_rule(name, args);
     }
-    let world = world(args)?;
+    let world = world_in(&config::directory(args.cwd.as_deref())?);
     let policy = config::load_for(world.cwd().as_ref(), args.profile.as_deref())?.profile.policy;
     if args.lines {
         return check_lines(&policy, &world);
@@ -169,14 +169,14 @@ fn exit_code(decision: Decision) -> ExitCode {
     }
 }
 
-fn world(args: &Args) -> Result<World, CliError> {
-    let cwd = config::directory(args.cwd.as_deref())?;
+/// What is known about commands in this directory.
+pub(crate) fn world_in(cwd: &Path) -> World {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
     let world = World::new(cwd.to_string_lossy(), home.to_string_lossy());
-    Ok(match config::repository(&cwd) {
+    match config::repository(cwd) {
         Some(root) => world.workspace(root.to_string_lossy()),
         None => world,
-    })
+    }
 }
 
 fn read_command() -> Result<String, CliError> {

@@ -1,5 +1,7 @@
 //! `bashtion doctor`
 
+mod hooks;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,10 +12,10 @@ use crate::error::CliError;
 use crate::exit_code::FAILURE;
 use crate::ui::{self, Format};
 
-/// Say what this machine can enforce, and what to do so that it can enforce more.
+/// Say what this machine can enforce, what to do so that it can enforce more, and whether installed hooks really fire.
 ///
-/// Each mode is tried on a process that applies it and ends. The exit code is 0 if the default mode is enforced in every
-/// respect, else 1.
+/// Each mode is tried on a process that applies it and ends, each hook with a command that is to be refused, and that
+/// nobody runs. The exit code is 0 if the default mode is enforced in every respect and no installed hook fails, else 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Print it as JSON.
@@ -30,12 +32,18 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let temporary = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let examination = Examination::of_this_host(&temporary.unwrap_or_else(|| "/tmp".into()));
+    let hooks = hooks::examine();
     if args.json {
-        ui::print_json(&as_json(&examination))?;
+        let mut json = as_json(&examination);
+        json["hooks"] = hooks.iter().map(hooks::Hook::as_json).collect();
+        ui::print_json(&json)?;
     } else {
-        ui::print(as_text(&examination).as_bytes())?;
+        let hooks: String = hooks.iter().map(hooks::Hook::as_text).collect();
+        let title = if hooks.is_empty() { "" } else { "\nhooks\n" };
+        ui::print(format!("{}{title}{hooks}", as_text(&examination)).as_bytes())?;
     }
-    Ok(if examination.is_full() { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+    let works = hooks.iter().all(hooks::Hook::works);
+    Ok(if examination.is_full() && works { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
 }
 
 fn as_json(examination: &Examination) -> Value {

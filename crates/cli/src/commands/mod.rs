@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 mod confining;
 pub(crate) mod doctor;
+pub(crate) mod hook;
 mod interrupt;
 pub(crate) mod man;
 pub(crate) mod run;
@@ -33,6 +34,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Config(args) => (config::run(&args), args.error_format()),
         Command::Serve(args) => (serve::run(&args), args.error_format()),
         Command::Schema(args) => (schema::run(&args), args.error_format()),
+        Command::Hook(args) => (hook::run(&args), args.error_format()),
         Command::Doctor(args) => (doctor::run(&args), args.error_format()),
         Command::Completions(args) => (completions::run(&args), args.error_format()),
         Command::Man(args) => (man::run(&args), args.error_format()),

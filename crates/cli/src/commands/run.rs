@@ -125,6 +125,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = parse_agent)]
     agent: Option<String>,
 
+    /// Print its output as it comes, byte for byte, and nothing else, also on a terminal.
+    #[arg(long, conflicts_with_all = ["json", "stream", "max_output"])]
+    raw: bool,
+
     /// Print one result object as JSON when the command has ended.
     #[arg(long, conflicts_with = "stream")]
     json: bool,

@@ -88,6 +88,11 @@ pub(crate) fn visible(text: &str) -> String {
     sanitize::text(text)
 }
 
+/// What another program is told on standard error, as it is.
+pub(crate) fn print_error(text: &str) {
+    let _ = Target::Stderr.write(text.as_bytes());
+}
+
 /// Something that is not part of what was asked for.
 pub(crate) fn note(text: &str) {
     let _ = Target::Stderr.write(format!("note: {}\n", sanitize::text(text)).as_bytes());

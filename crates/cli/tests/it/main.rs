@@ -10,6 +10,7 @@ mod config;
 mod configured;
 mod confined;
 mod exit_codes;
+mod hooks;
 mod interrupts;
 mod json;
 mod other_hosts;

@@ -4,13 +4,14 @@ use crate::text::Text;
 use crate::world::World;
 
 rule! {
-    /// Answers to Bashtion's own questions, given by a command.
+    /// Answers to Bashtion's own questions, given by a command, and changes to its hooks.
     ///
     /// ## Why
-    /// A question is put to a person. A command that answers it has not been agreed to by anybody.
+    /// A question is put to a person. A command that answers it has not been agreed to by anybody. Nor has one that takes
+    /// the guard away.
     ///
     /// ## Example
-    /// `bashtion approve ask-7k2m9q`, `bashtion run --approve always 'git reset --hard'`
+    /// `bashtion approve ask-7k2m9q`, `bashtion run --approve always 'git reset --hard'`, `bashtion hook codex --uninstall`
     ///
     /// ## Instead
     /// Say which question waits, and leave the answer to the user. Listing them with `bashtion approve` is refused too.
@@ -21,6 +22,12 @@ impl Rule for ApprovesItself {
     about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+        if found.program == "bashtion" && changes_hooks(&found.arguments) {
+            return Some(Problem::deny(
+                "this changes what guards the agent",
+                "tell the user what you want changed, and leave it to them",
+            ));
+        }
         if found.program != "bashtion" || !answers(&found.arguments) {
             return None;
         }
@@ -43,4 +50,11 @@ fn answers(arguments: &[Text]) -> bool {
     });
     // A single word follows, which `any` has stopped before.
     is_verb || always && !words.next().is_some_and(|word| matches!(word.value(), Some("ask" | "never")))
+}
+
+/// Showing what would be written changes nothing.
+fn changes_hooks(arguments: &[Text]) -> bool {
+    let verb = arguments.iter().find(|argument| argument.value().is_none_or(|text| !text.starts_with('-')));
+    let is_change = |word: &Text| word.value().is_none_or(|text| matches!(text, "--install" | "--uninstall"));
+    verb.and_then(Text::value) == Some("hook") && arguments.iter().any(is_change)
 }

@@ -92,12 +92,7 @@ impl Settings {
         let Loaded { mut profile, mut audit } =
             config::load_for(&cwd, args.profile.as_deref()).map_err(failed)?;
         profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
-        let own = match args.place() {
-            Place::Foreground if profile.wording.has_screen() => Own::Screen,
-            _ if profile.has_own_words() => Own::Words,
-            _ => Own::Nothing,
-        };
-        let face = Face::choose(args.error_format(), args.max_output.is_some(), own);
+        let face = face(args, &profile);
         let mut request = Request::new(command).envs(args.env.iter().cloned()).mode(match args.mode {
             super::Mode::Default | super::Mode::Background => Mode::Default,
             super::Mode::Slow => Mode::Slow,
@@ -179,6 +174,15 @@ pub(crate) fn with_ledger(engine: Builder, audit: &bashtion_audit::Settings) -> 
             Ok(engine)
         }
     }
+}
+
+fn face(args: &Args, profile: &Profile) -> Face {
+    let own = match args.place() {
+        Place::Foreground if profile.wording.has_screen() => Own::Screen,
+        _ if profile.has_own_words() => Own::Words,
+        _ => Own::Nothing,
+    };
+    if args.raw { Face::Raw } else { Face::choose(args.error_format(), args.max_output.is_some(), own) }
 }
 
 /// Somebody who writes down what happens.
