@@ -1,0 +1,154 @@
+//! Where an agent works: a home and a workspace of its own, a time limit, and nothing left running afterwards.
+
+use std::fmt::{self, Display, Formatter};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bashtion_testkit::in_ci;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+use crate::model::Model;
+
+pub(crate) const BASHTION: &str = env!("CARGO_BIN_EXE_bashtion");
+
+/// An agent starts in a second or two; a machine that does much else may take its time.
+const PATIENCE: Duration = Duration::from_secs(170);
+
+/// A home, a workspace, and the programs that `scripts/test-clients` has installed.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    root: TempDir,
+    clients: PathBuf,
+}
+
+impl Desk {
+    /// None, with a word about it, where the agents are not installed and need not be.
+    pub(crate) fn new() -> Option<Self> {
+        let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/clients");
+        if !clients.join("installed").exists() {
+            return not_installed();
+        }
+        let root = TempDir::new().unwrap();
+        for dir in ["home", "work", "tmp"] {
+            fs::create_dir(root.path().join(dir)).unwrap();
+        }
+        Some(Self { root, clients: clients.canonicalize().unwrap() })
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("work")
+    }
+
+    /// Writes a file of the home.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// `bashtion ARGS`, which must succeed.
+    pub(crate) fn bashtion(&self, args: &[&str]) {
+        let output = self.command(BASHTION).args(args).output().unwrap();
+        assert!(output.status.success(), "bashtion {args:?}: {output:?}");
+    }
+
+    /// One of the agents, which talks to `model` until it has no more to say.
+    pub(crate) fn talk(self, agent: &[&str], env: &[(&str, &str)], model: Model) -> Talk {
+        let path = self.clients.join("node_modules").join(agent[0]);
+        let (out, err) = (self.root.path().join("stdout"), self.root.path().join("stderr"));
+        let mut command = self.command(path.to_str().unwrap());
+        command.args(&agent[1..]).envs(env.iter().copied());
+        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        let mut child = command.spawn().unwrap();
+        let started = Instant::now();
+        let mut status = None;
+        while status.is_none() && started.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(20));
+            status = child.try_wait().unwrap();
+        }
+        self.end_all();
+        let _ = child.wait();
+        let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+        Talk { status, stdout: read(out), stderr: read(err), model, desk: self }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("home")
+    }
+
+    /// With nothing of the environment of the tests, and no way out but loopback.
+    fn command(&self, program: &str) -> Command {
+        let bashtion = Path::new(BASHTION).parent().unwrap();
+        let installed = self.clients.join("node_modules/.bin");
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.work())
+            .stdin(Stdio::null())
+            .env_clear()
+            .env("PATH", format!("{}:{}:/usr/bin:/bin", installed.display(), bashtion.display()))
+            .env("HOME", self.home())
+            .env("TMPDIR", self.root.path().join("tmp"))
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .env("DO_NOT_TRACK", "1");
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+            command.env(name, "http://127.0.0.1:9");
+        }
+        command
+    }
+
+    /// Ends all that was started here, wherever it went: it is told by its home.
+    fn end_all(&self) {
+        let home = format!("HOME={}", self.home().display());
+        let pids = fs::read_dir("/proc").unwrap().flatten();
+        for pid in pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+            let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            if env.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes()) {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.end_all();
+    }
+}
+
+/// What came of it. Displayed, it is all that there is to know about a failure.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    pub(crate) desk: Desk,
+    pub(crate) model: Model,
+    /// None if time was up.
+    pub(crate) status: Option<ExitStatus>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Talk {
+    /// Whether a file is in the workspace.
+    pub(crate) fn left(&self, file: &str) -> bool {
+        self.desk.work().join(file).exists()
+    }
+}
+
+impl Display for Talk {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { status, stdout, stderr, model, .. } = self;
+        writeln!(f, "the agent ended with {status:?}\n== its stdout\n{stdout}\n== its stderr\n{stderr}")?;
+        writeln!(f, "== the model was offered {:?}\n== it was asked\n{}", model.tools(), model.log())
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn not_installed() -> Option<Desk> {
+    assert!(!in_ci(), "the agents are not installed: run scripts/test-clients");
+    eprintln!("skipped: {:?}, which needs scripts/test-clients", thread::current().name());
+    None
+}

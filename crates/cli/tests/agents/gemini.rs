@@ -1,0 +1,58 @@
+//! Gemini CLI, by Google.
+
+use serde_json::{Value, json};
+
+use crate::desk::{BASHTION, Desk, Talk};
+use crate::model::Model;
+use crate::scenarios::{self, Agent, Server};
+
+struct Gemini;
+
+impl Agent for Gemini {
+    const NAME: &str = "gemini";
+    const OUR_TOOL: &str = "mcp_bashtion_bash";
+    const SHELL: &str = "run_shell_command";
+
+    fn for_shell(command: &str) -> Value {
+        json!({ "command": command, "description": "what the test asks for" })
+    }
+
+    fn set_up(desk: &Desk, _: &Model, server: Server) {
+        let mut settings = json!({
+            "security": { "auth": { "selectedType": "gemini-api-key" } },
+            "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+            "privacy": { "usageStatisticsEnabled": false },
+            "telemetry": { "enabled": false },
+        });
+        if server == Server::Ours {
+            settings["mcpServers"] = json!({
+                "bashtion": { "command": BASHTION, "args": ["serve"], "trust": true, "timeout": 600_000 },
+            });
+        }
+        desk.write(".gemini/settings.json", &settings.to_string());
+    }
+
+    fn ask(desk: Desk, model: Model) -> Talk {
+        let agent = [
+            ".bin/gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust",
+            "--output-format", "stream-json", "-p", "Go on.",
+        ];
+        let url = model.url();
+        desk.talk(&agent, &[("GEMINI_API_KEY", "none"), ("GOOGLE_GEMINI_BASE_URL", &url)], model)
+    }
+}
+
+#[test]
+fn gemini_runs_our_tool_over_mcp() {
+    scenarios::runs_our_tool_over_mcp::<Gemini>();
+}
+
+#[test]
+fn gemini_hook_denies_before_it_runs() {
+    scenarios::hook_denies_before_it_runs::<Gemini>();
+}
+
+#[test]
+fn gemini_hook_lets_the_harmless_run() {
+    scenarios::hook_lets_the_harmless_run::<Gemini>();
+}

@@ -1,0 +1,65 @@
+//! opencode.
+
+use serde_json::{Value, json};
+
+use crate::desk::{BASHTION, Desk, Talk};
+use crate::model::Model;
+use crate::scenarios::{self, Agent, Server};
+
+struct Opencode;
+
+impl Agent for Opencode {
+    const NAME: &str = "opencode";
+    const OUR_TOOL: &str = "bashtion_bash";
+    const SHELL: &str = "bash";
+
+    fn for_shell(command: &str) -> Value {
+        json!({ "command": command, "description": "what the test asks for" })
+    }
+
+    fn set_up(desk: &Desk, model: &Model, server: Server) {
+        let mut settings = json!({
+            "model": "scripted/model",
+            "autoupdate": false,
+            "share": "disabled",
+            "provider": { "scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": { "baseURL": format!("{}/v1", model.url()), "apiKey": "none" },
+                "models": { "model": { "tool_call": true } },
+            } },
+        });
+        if server == Server::Ours {
+            settings["mcp"] = json!({
+                "bashtion": { "type": "local", "command": [BASHTION, "serve"], "enabled": true },
+            });
+        }
+        desk.write(".config/opencode/opencode.json", &settings.to_string());
+    }
+
+    fn ask(desk: Desk, model: Model) -> Talk {
+        let alone = [
+            "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_LSP_DOWNLOAD",
+            "OPENCODE_DISABLE_SHARE",
+        ];
+        desk.talk(
+            &["opencode/bin/opencode", "run", "--format", "json", "Go on."],
+            &alone.map(|name| (name, "1")),
+            model,
+        )
+    }
+}
+
+#[test]
+fn opencode_runs_our_tool_over_mcp() {
+    scenarios::runs_our_tool_over_mcp::<Opencode>();
+}
+
+#[test]
+fn opencode_hook_denies_before_it_runs() {
+    scenarios::hook_denies_before_it_runs::<Opencode>();
+}
+
+#[test]
+fn opencode_hook_lets_the_harmless_run() {
+    scenarios::hook_lets_the_harmless_run::<Opencode>();
+}

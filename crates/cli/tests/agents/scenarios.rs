@@ -1,0 +1,71 @@
+//! What every agent is put through.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Talk};
+use crate::model::Model;
+
+/// Denied by every profile, and without effect even if it ran: there is no such device.
+const DENIED: &str = "mkfs.ext4 /dev/no-such-device; touch ran";
+
+/// One of the agents: how it is set up, and how it is asked.
+pub(crate) trait Agent {
+    /// What `bashtion hook` calls it.
+    const NAME: &str;
+    /// What it calls the tool of our server.
+    const OUR_TOOL: &str;
+    /// Its own tool for commands.
+    const SHELL: &str;
+
+    /// What its own tool takes.
+    fn for_shell(command: &str) -> Value;
+    /// Writes its configuration, with our server or without.
+    fn set_up(desk: &Desk, model: &Model, server: Server);
+    /// Asks it to do something.
+    fn ask(desk: Desk, model: Model) -> Talk;
+}
+
+/// Whether the agent has our server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Server {
+    Ours,
+    None,
+}
+
+/// The model calls the tool of our server, which runs the command and tells what came of it.
+pub(crate) fn runs_our_tool_over_mcp<A: Agent>() {
+    let Some(desk) = Desk::new() else { return };
+    let command = "echo marker-$((40 + 2)) | tee ran; exit 7";
+    let model = Model::that_calls(A::OUR_TOOL, json!({ "command": command }));
+    A::set_up(&desk, &model, Server::Ours);
+    let talk = A::ask(desk, model);
+    let result = talk.model.result().unwrap_or_else(|| panic!("no result was shown: {talk}"));
+    assert!(result.contains("marker-42"), "{result}: {talk}");
+    assert!(result.contains("exit 7"), "{result}: {talk}");
+    assert!(talk.left("ran"), "{talk}");
+    assert!(talk.status.is_some_and(|status| status.success()), "{talk}");
+}
+
+/// The model calls the agent's own tool; our hook is asked first, and its reason is what the model gets to see.
+pub(crate) fn hook_denies_before_it_runs<A: Agent>() {
+    let Some((talk, result)) = guarded::<A>(DENIED) else { return };
+    assert!(!talk.left("ran"), "{talk}");
+    assert!(result.contains("mkfs"), "{result}: {talk}");
+}
+
+/// The same with a harmless command: so the other can fail.
+pub(crate) fn hook_lets_the_harmless_run<A: Agent>() {
+    let Some((talk, result)) = guarded::<A>("touch ran; echo marker-$((40 + 2))") else { return };
+    assert!(talk.left("ran"), "{talk}");
+    assert!(result.contains("marker-42"), "{result}: {talk}");
+}
+
+fn guarded<A: Agent>(command: &str) -> Option<(Talk, String)> {
+    let desk = Desk::new()?;
+    let model = Model::that_calls(A::SHELL, A::for_shell(command));
+    A::set_up(&desk, &model, Server::None);
+    desk.bashtion(&["hook", A::NAME, "--install"]);
+    let talk = A::ask(desk, model);
+    let result = talk.model.result().unwrap_or_else(|| panic!("no result was shown: {talk}"));
+    Some((talk, result))
+}
