@@ -42,13 +42,12 @@ stream_max_retries = 0
         let ours = format!(
             r#"
 [mcp_servers.bashtion]
-command = "{}"
+command = "{BASHTION}"
 args = ["serve"]
 startup_timeout_sec = 60
 tool_timeout_sec = 600
 default_tools_approval_mode = "approve"
-"#,
-            BASHTION
+"#
         );
         desk.write(".codex/config.toml", &(model + if server == Server::Ours { &ours } else { "" }));
     }

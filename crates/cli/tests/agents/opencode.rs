@@ -38,14 +38,14 @@ impl Agent for Opencode {
 
     fn ask(desk: Desk, model: Model) -> Talk {
         let alone = [
-            "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_LSP_DOWNLOAD",
-            "OPENCODE_DISABLE_SHARE",
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+            ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+            ("OPENCODE_DISABLE_SHARE", "1"),
+            // It wants to fetch a package of types for every plugin, and waits more than a minute for no answer.
+            ("npm_config_offline", "true"),
         ];
-        desk.talk(
-            &["opencode/bin/opencode", "run", "--format", "json", "Go on."],
-            &alone.map(|name| (name, "1")),
-            model,
-        )
+        desk.talk(&["opencode/bin/opencode", "run", "--format", "json", "Go on."], &alone, model)
     }
 }
 

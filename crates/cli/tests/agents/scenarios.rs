@@ -35,27 +35,26 @@ pub(crate) enum Server {
 /// The model calls the tool of our server, which runs the command and tells what came of it.
 pub(crate) fn runs_our_tool_over_mcp<A: Agent>() {
     let Some(desk) = Desk::new() else { return };
-    let command = "echo marker-$((40 + 2)) | tee ran; exit 7";
+    let command = "printf 'marker-%d' 42 | tee ran; exit 7";
     let model = Model::that_calls(A::OUR_TOOL, json!({ "command": command }));
     A::set_up(&desk, &model, Server::Ours);
     let talk = A::ask(desk, model);
-    let result = talk.model.result().unwrap_or_else(|| panic!("no result was shown: {talk}"));
+    let result = result_of(&talk);
     assert!(result.contains("marker-42"), "{result}: {talk}");
     assert!(result.contains("exit 7"), "{result}: {talk}");
     assert!(talk.left("ran"), "{talk}");
-    assert!(talk.status.is_some_and(|status| status.success()), "{talk}");
 }
 
 /// The model calls the agent's own tool; our hook is asked first, and its reason is what the model gets to see.
 pub(crate) fn hook_denies_before_it_runs<A: Agent>() {
     let Some((talk, result)) = guarded::<A>(DENIED) else { return };
     assert!(!talk.left("ran"), "{talk}");
-    assert!(result.contains("mkfs"), "{result}: {talk}");
+    assert!(result.contains("destroys"), "{result}: {talk}");
 }
 
 /// The same with a harmless command: so the other can fail.
 pub(crate) fn hook_lets_the_harmless_run<A: Agent>() {
-    let Some((talk, result)) = guarded::<A>("touch ran; echo marker-$((40 + 2))") else { return };
+    let Some((talk, result)) = guarded::<A>("touch ran; printf 'marker-%d' 42") else { return };
     assert!(talk.left("ran"), "{talk}");
     assert!(result.contains("marker-42"), "{result}: {talk}");
 }
@@ -66,6 +65,12 @@ fn guarded<A: Agent>(command: &str) -> Option<(Talk, String)> {
     A::set_up(&desk, &model, Server::None);
     desk.bashtion(&["hook", A::NAME, "--install"]);
     let talk = A::ask(desk, model);
-    let result = talk.model.result().unwrap_or_else(|| panic!("no result was shown: {talk}"));
+    let result = result_of(&talk);
     Some((talk, result))
+}
+
+/// What the model was shown, by an agent that went on to the end.
+fn result_of(talk: &Talk) -> String {
+    assert!(talk.status.is_some_and(|status| status.success()), "{talk}");
+    talk.model.result().unwrap_or_else(|| panic!("no result was shown: {talk}"))
 }

@@ -70,12 +70,15 @@ impl Model {
         self.collect(|dialect, request| dialect.result(&request.body)).into_iter().flatten().next()
     }
 
-    /// All that it was asked, for a person who looks for the reason of a failure.
+    /// All that it was asked, for a person who looks for the reason of a failure. The tools are known by name.
     pub(crate) fn log(&self) -> String {
         const WIDEST: usize = 4000;
         let asked = self.asked.lock().unwrap();
         let lines = asked.iter().map(|request| {
-            let body: Vec<char> = request.body.to_string().chars().collect();
+            let mut body = request.body.clone();
+            body.as_object_mut()
+                .map(|body| ["tools", "instructions", "systemInstruction"].map(|long| body.remove(long)));
+            let body: Vec<char> = body.to_string().chars().collect();
             let tail = body[body.len().saturating_sub(WIDEST)..].iter().collect::<String>();
             format!("{} {}\n  …{tail}\n", request.method, request.path)
         });
