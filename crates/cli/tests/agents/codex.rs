@@ -1,5 +1,8 @@
 //! Codex, by OpenAI.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::desk::{BASHTION, Desk, Talk};
@@ -52,13 +55,36 @@ default_tools_approval_mode = "approve"
         desk.write(".codex/config.toml", &(model + if server == Server::Ours { &ours } else { "" }));
     }
 
+    fn trust_hooks(desk: &Desk) {
+        let mut server = desk.client(".bin/codex");
+        server.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = server.spawn().unwrap();
+        let mut questions = server.stdin.take().unwrap();
+        let client = json!({ "clientInfo": { "name": "test", "version": "1" } });
+        for question in [
+            json!({ "id": 1, "method": "initialize", "params": client }),
+            json!({ "method": "initialized" }),
+            json!({ "id": 2, "method": "hooks/list", "params": { "cwds": [desk.work()] } }),
+        ] {
+            writeln!(questions, "{question}").unwrap();
+        }
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut answers = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+        let answer = answers.find(|answer| answer["id"] == 2).unwrap();
+        let hooks = answer["result"]["data"][0]["hooks"].as_array().unwrap();
+        assert!(!hooks.is_empty(), "Codex does not see the hook: {answer}");
+        for hook in hooks {
+            let table = format!("[hooks.state.{}]\ntrusted_hash = {}\n", hook["key"], hook["currentHash"]);
+            desk.write(".codex/config.toml", &table);
+        }
+        drop(questions);
+        server.wait().unwrap();
+    }
+
     fn ask(desk: Desk, model: Model) -> Talk {
-        // A hook that nobody has said yes to in the terminal of Codex is passed over without a word.
-        let agent = [
-            ".bin/codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--json",
-            "Go on.",
-        ];
-        desk.talk(&agent, &[("SCRIPTED_KEY", "none")], model)
+        let mut codex = desk.client(".bin/codex");
+        codex.args(["exec", "--skip-git-repo-check", "--json", "Go on."]).env("SCRIPTED_KEY", "none");
+        desk.talk(codex, model)
     }
 }
 
@@ -75,4 +101,10 @@ fn codex_hook_denies_before_it_runs() {
 #[test]
 fn codex_hook_lets_the_harmless_run() {
     scenarios::hook_lets_the_harmless_run::<Codex>();
+}
+
+/// Without a word, and in the default settings: this is why one should look at the list of hooks once.
+#[test]
+fn codex_passes_over_a_hook_that_nobody_trusts() {
+    scenarios::hook_is_passed_over_untrusted::<Codex>();
 }

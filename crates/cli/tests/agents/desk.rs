@@ -1,11 +1,11 @@
 //! Where an agent works: a home and a workspace of its own, a time limit, and nothing left running afterwards.
 
 use std::fmt::{self, Display, Formatter};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use bashtion_testkit::in_ci;
 use nix::sys::signal::{Signal, kill};
@@ -17,7 +17,7 @@ use crate::model::Model;
 pub(crate) const BASHTION: &str = env!("CARGO_BIN_EXE_bashtion");
 
 /// An agent starts in a second or two; a machine that does much else may take its time.
-const PATIENCE: Duration = Duration::from_secs(170);
+const PATIENCE: &str = "170";
 
 /// A home, a workspace, and the programs that `scripts/test-clients` has installed.
 #[derive(Debug)]
@@ -44,11 +44,12 @@ impl Desk {
         self.root.path().canonicalize().unwrap().join("work")
     }
 
-    /// Writes a file of the home.
+    /// Writes to the end of a file of the home.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.home().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
     }
 
     /// `bashtion ARGS`, which must succeed.
@@ -57,22 +58,19 @@ impl Desk {
         assert!(output.status.success(), "bashtion {args:?}: {output:?}");
     }
 
-    /// One of the agents, which talks to `model` until it has no more to say.
-    pub(crate) fn talk(self, agent: &[&str], env: &[(&str, &str)], model: Model) -> Talk {
-        let path = self.clients.join("node_modules").join(agent[0]);
+    /// One of the programs that are installed. It ends with 124 when time is up.
+    pub(crate) fn client(&self, path: &str) -> Command {
+        let mut command = self.command("timeout");
+        command.args(["--kill-after=5", PATIENCE]).arg(self.clients.join("node_modules").join(path));
+        command
+    }
+
+    /// Waits while an agent talks to `model`, until it has no more to say.
+    pub(crate) fn talk(self, mut agent: Command, model: Model) -> Talk {
         let (out, err) = (self.root.path().join("stdout"), self.root.path().join("stderr"));
-        let mut command = self.command(path.to_str().unwrap());
-        command.args(&agent[1..]).envs(env.iter().copied());
-        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
-        let mut child = command.spawn().unwrap();
-        let started = Instant::now();
-        let mut status = None;
-        while status.is_none() && started.elapsed() < PATIENCE {
-            thread::sleep(Duration::from_millis(20));
-            status = child.try_wait().unwrap();
-        }
+        agent.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        let status = agent.status().unwrap();
         self.end_all();
-        let _ = child.wait();
         let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
         Talk { status, stdout: read(out), stderr: read(err), model, desk: self }
     }
@@ -125,8 +123,7 @@ impl Drop for Desk {
 pub(crate) struct Talk {
     pub(crate) desk: Desk,
     pub(crate) model: Model,
-    /// None if time was up.
-    pub(crate) status: Option<ExitStatus>,
+    pub(crate) status: ExitStatus,
     stdout: String,
     stderr: String,
 }
@@ -141,7 +138,7 @@ impl Talk {
 impl Display for Talk {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { status, stdout, stderr, model, .. } = self;
-        writeln!(f, "the agent ended with {status:?}\n== its stdout\n{stdout}\n== its stderr\n{stderr}")?;
+        writeln!(f, "the agent ended with {status}\n== its stdout\n{stdout}\n== its stderr\n{stderr}")?;
         writeln!(f, "== the model was offered {:?}\n== it was asked\n{}", model.tools(), model.log())
     }
 }

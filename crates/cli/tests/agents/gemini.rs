@@ -33,12 +33,13 @@ impl Agent for Gemini {
     }
 
     fn ask(desk: Desk, model: Model) -> Talk {
-        let agent = [
-            ".bin/gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust",
-            "--output-format", "stream-json", "-p", "Go on.",
-        ];
-        let url = model.url();
-        desk.talk(&agent, &[("GEMINI_API_KEY", "none"), ("GOOGLE_GEMINI_BASE_URL", &url)], model)
+        let mut gemini = desk.client(".bin/gemini");
+        gemini
+            .args(["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust"])
+            .args(["--output-format", "stream-json", "-p", "Go on."])
+            .env("GEMINI_API_KEY", "none")
+            .env("GOOGLE_GEMINI_BASE_URL", model.url());
+        desk.talk(gemini, model)
     }
 }
 

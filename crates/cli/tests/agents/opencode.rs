@@ -45,7 +45,9 @@ impl Agent for Opencode {
             // It wants to fetch a package of types for every plugin, and waits more than a minute for no answer.
             ("npm_config_offline", "true"),
         ];
-        desk.talk(&["opencode/bin/opencode", "run", "--format", "json", "Go on."], &alone, model)
+        let mut opencode = desk.client("opencode/bin/opencode");
+        opencode.args(["run", "--format", "json", "Go on."]).envs(alone);
+        desk.talk(opencode, model)
     }
 }
 

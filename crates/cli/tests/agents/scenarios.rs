@@ -21,6 +21,8 @@ pub(crate) trait Agent {
     fn for_shell(command: &str) -> Value;
     /// Writes its configuration, with our server or without.
     fn set_up(desk: &Desk, model: &Model, server: Server);
+    /// What a user does besides to have hooks that work.
+    fn trust_hooks(_: &Desk) {}
     /// Asks it to do something.
     fn ask(desk: Desk, model: Model) -> Talk;
 }
@@ -40,37 +42,41 @@ pub(crate) fn runs_our_tool_over_mcp<A: Agent>() {
     A::set_up(&desk, &model, Server::Ours);
     let talk = A::ask(desk, model);
     let result = result_of(&talk);
-    assert!(result.contains("marker-42"), "{result}: {talk}");
-    assert!(result.contains("exit 7"), "{result}: {talk}");
+    assert!(result.contains("marker-42") && result.contains("exit 7"), "{result}: {talk}");
     assert!(talk.left("ran"), "{talk}");
 }
 
 /// The model calls the agent's own tool; our hook is asked first, and its reason is what the model gets to see.
 pub(crate) fn hook_denies_before_it_runs<A: Agent>() {
-    let Some((talk, result)) = guarded::<A>(DENIED) else { return };
+    let Some(talk) = guarded::<A>(DENIED, A::trust_hooks) else { return };
     assert!(!talk.left("ran"), "{talk}");
-    assert!(result.contains("destroys"), "{result}: {talk}");
+    assert!(result_of(&talk).contains("destroys"), "{talk}");
 }
 
 /// The same with a harmless command: so the other can fail.
 pub(crate) fn hook_lets_the_harmless_run<A: Agent>() {
-    let Some((talk, result)) = guarded::<A>("touch ran; printf 'marker-%d' 42") else { return };
+    let Some(talk) = guarded::<A>("touch ran; printf 'marker-%d' 42", A::trust_hooks) else { return };
     assert!(talk.left("ran"), "{talk}");
-    assert!(result.contains("marker-42"), "{result}: {talk}");
+    assert!(result_of(&talk).contains("marker-42"), "{talk}");
 }
 
-fn guarded<A: Agent>(command: &str) -> Option<(Talk, String)> {
+/// The same as the first, with a hook that is there and not trusted.
+pub(crate) fn hook_is_passed_over_untrusted<A: Agent>() {
+    let Some(talk) = guarded::<A>(DENIED, |_| {}) else { return };
+    assert!(talk.left("ran"), "{talk}");
+}
+
+fn guarded<A: Agent>(command: &str, trust: fn(&Desk)) -> Option<Talk> {
     let desk = Desk::new()?;
     let model = Model::that_calls(A::SHELL, A::for_shell(command));
     A::set_up(&desk, &model, Server::None);
     desk.bashtion(&["hook", A::NAME, "--install"]);
-    let talk = A::ask(desk, model);
-    let result = result_of(&talk);
-    Some((talk, result))
+    trust(&desk);
+    Some(A::ask(desk, model))
 }
 
 /// What the model was shown, by an agent that went on to the end.
 fn result_of(talk: &Talk) -> String {
-    assert!(talk.status.is_some_and(|status| status.success()), "{talk}");
+    assert!(talk.status.success(), "{talk}");
     talk.model.result().unwrap_or_else(|| panic!("no result was shown: {talk}"))
 }
