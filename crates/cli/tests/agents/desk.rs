@@ -146,6 +146,7 @@ impl Display for Talk {
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn not_installed() -> Option<Desk> {
     assert!(!in_ci(), "the agents are not installed: run scripts/test-clients");
-    eprintln!("skipped: {:?}, which needs scripts/test-clients", thread::current().name());
+    let test = thread::current();
+    eprintln!("skipped: {}, which needs scripts/test-clients", test.name().unwrap_or("a test"));
     None
 }
