@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::desk::{BASHTION, Desk, Talk};
+use crate::desk::{Desk, Talk};
 use crate::model::Model;
 use crate::scenarios::{self, Agent, Server};
 
@@ -45,12 +45,13 @@ stream_max_retries = 0
         let ours = format!(
             r#"
 [mcp_servers.bashtion]
-command = "{BASHTION}"
+command = "{}"
 args = ["serve"]
 startup_timeout_sec = 60
 tool_timeout_sec = 600
 default_tools_approval_mode = "approve"
-"#
+"#,
+            desk.bashtion().display()
         );
         desk.write(".codex/config.toml", &(model + if server == Server::Ours { &ours } else { "" }));
     }
@@ -101,6 +102,16 @@ fn codex_hook_denies_before_it_runs() {
 #[test]
 fn codex_hook_lets_the_harmless_run() {
     scenarios::hook_lets_the_harmless_run::<Codex>();
+}
+
+#[test]
+fn codex_hook_confines() {
+    scenarios::hook_confines::<Codex>();
+}
+
+#[test]
+fn codex_hook_without_its_program_denies() {
+    scenarios::hook_without_its_program_denies::<Codex>();
 }
 
 /// Without a word, and in the default settings: this is why one should look at the list of hooks once.

@@ -1,5 +1,6 @@
 //! Where an agent works: a home and a workspace of its own, a time limit, and nothing left running afterwards.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -13,8 +14,6 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::model::Model;
-
-pub(crate) const BASHTION: &str = env!("CARGO_BIN_EXE_bashtion");
 
 /// An agent starts in a second or two; a machine that does much else may take its time.
 const PATIENCE: &str = "170";
@@ -34,10 +33,16 @@ impl Desk {
             return not_installed();
         }
         let root = TempDir::new().unwrap();
-        for dir in ["home", "work", "tmp"] {
+        for dir in ["home", "home/bin", "work", "tmp"] {
             fs::create_dir(root.path().join(dir)).unwrap();
         }
-        Some(Self { root, clients: clients.canonicalize().unwrap() })
+        let desk = Self { root, clients: clients.canonicalize().unwrap() };
+        let built = env!("CARGO_BIN_EXE_bashtion");
+        // A copy is large, but a link to it cannot be made from everywhere.
+        fs::hard_link(built, desk.bashtion())
+            .or_else(|_| fs::copy(built, desk.bashtion()).map(drop))
+            .unwrap();
+        Some(desk)
     }
 
     pub(crate) fn work(&self) -> PathBuf {
@@ -52,10 +57,16 @@ impl Desk {
         file.write_all(text.as_bytes()).unwrap();
     }
 
+    /// Our program, as if it were installed in this home alone.
+    pub(crate) fn bashtion(&self) -> PathBuf {
+        self.home().join("bin/bashtion")
+    }
+
     /// `bashtion ARGS`, which must succeed.
-    pub(crate) fn bashtion(&self, args: &[&str]) {
-        let output = self.command(BASHTION).args(args).output().unwrap();
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        let output = self.command(self.bashtion()).args(args).output().unwrap();
         assert!(output.status.success(), "bashtion {args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// One of the programs that are installed. It ends with 124 when time is up.
@@ -80,15 +91,14 @@ impl Desk {
     }
 
     /// With nothing of the environment of the tests, and no way out but loopback.
-    fn command(&self, program: &str) -> Command {
-        let bashtion = Path::new(BASHTION).parent().unwrap();
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let installed = self.clients.join("node_modules/.bin");
         let mut command = Command::new(program);
         command
             .current_dir(self.work())
             .stdin(Stdio::null())
             .env_clear()
-            .env("PATH", format!("{}:{}:/usr/bin:/bin", installed.display(), bashtion.display()))
+            .env("PATH", format!("{}:/usr/bin:/bin", installed.display()))
             .env("HOME", self.home())
             .env("TMPDIR", self.root.path().join("tmp"))
             .env("NO_PROXY", "127.0.0.1,localhost")

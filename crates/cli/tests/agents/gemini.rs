@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{BASHTION, Desk, Talk};
+use crate::desk::{Desk, Talk};
 use crate::model::Model;
 use crate::scenarios::{self, Agent, Server};
 
@@ -26,7 +26,7 @@ impl Agent for Gemini {
         });
         if server == Server::Ours {
             settings["mcpServers"] = json!({
-                "bashtion": { "command": BASHTION, "args": ["serve"], "trust": true, "timeout": 600_000 },
+                "bashtion": { "command": desk.bashtion(), "args": ["serve"], "trust": true, "timeout": 600_000 },
             });
         }
         desk.write(".gemini/settings.json", &settings.to_string());
@@ -56,4 +56,14 @@ fn gemini_hook_denies_before_it_runs() {
 #[test]
 fn gemini_hook_lets_the_harmless_run() {
     scenarios::hook_lets_the_harmless_run::<Gemini>();
+}
+
+#[test]
+fn gemini_hook_confines() {
+    scenarios::hook_confines::<Gemini>();
+}
+
+#[test]
+fn gemini_hook_without_its_program_denies() {
+    scenarios::hook_without_its_program_denies::<Gemini>();
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{BASHTION, Desk, Talk};
+use crate::desk::{Desk, Talk};
 use crate::model::Model;
 use crate::scenarios::{self, Agent, Server};
 
@@ -30,7 +30,7 @@ impl Agent for Opencode {
         });
         if server == Server::Ours {
             settings["mcp"] = json!({
-                "bashtion": { "type": "local", "command": [BASHTION, "serve"], "enabled": true },
+                "bashtion": { "type": "local", "command": [desk.bashtion(), "serve"], "enabled": true },
             });
         }
         desk.write(".config/opencode/opencode.json", &settings.to_string());
@@ -64,4 +64,14 @@ fn opencode_hook_denies_before_it_runs() {
 #[test]
 fn opencode_hook_lets_the_harmless_run() {
     scenarios::hook_lets_the_harmless_run::<Opencode>();
+}
+
+#[test]
+fn opencode_hook_confines() {
+    scenarios::hook_confines::<Opencode>();
+}
+
+#[test]
+fn opencode_hook_without_its_program_denies() {
+    scenarios::hook_without_its_program_denies::<Opencode>();
 }

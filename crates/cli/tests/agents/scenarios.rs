@@ -1,5 +1,7 @@
 //! What every agent is put through.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Talk};
@@ -7,6 +9,9 @@ use crate::model::Model;
 
 /// Denied by every profile, and without effect even if it ran: there is no such device.
 const DENIED: &str = "mkfs.ext4 /dev/no-such-device; touch ran";
+
+/// Allowed by every profile; the last line tells who runs it.
+const HARMLESS: &str = "touch ran; printf 'marker-%d\\n' 42; grep NoNewPrivs /proc/self/status";
 
 /// One of the agents: how it is set up, and how it is asked.
 pub(crate) trait Agent {
@@ -48,30 +53,51 @@ pub(crate) fn runs_our_tool_over_mcp<A: Agent>() {
 
 /// The model calls the agent's own tool; our hook is asked first, and its reason is what the model gets to see.
 pub(crate) fn hook_denies_before_it_runs<A: Agent>() {
-    let Some(talk) = guarded::<A>(DENIED, A::trust_hooks) else { return };
+    let Some(talk) = guarded::<A>(&[], DENIED, A::trust_hooks) else { return };
     assert!(!talk.left("ran"), "{talk}");
     assert!(result_of(&talk).contains("destroys"), "{talk}");
 }
 
 /// The same with a harmless command: so the other can fail.
 pub(crate) fn hook_lets_the_harmless_run<A: Agent>() {
-    let Some(talk) = guarded::<A>("touch ran; printf 'marker-%d' 42", A::trust_hooks) else { return };
+    let Some(talk) = guarded::<A>(&[], HARMLESS, A::trust_hooks) else { return };
     assert!(talk.left("ran"), "{talk}");
-    assert!(result_of(&talk).contains("marker-42"), "{talk}");
+    let result = result_of(&talk);
+    assert!(result.contains("marker-42") && result.contains("NoNewPrivs:\t0"), "{result}: {talk}");
 }
 
-/// The same as the first, with a hook that is there and not trusted.
+/// The same, run by us in place of the agent.
+pub(crate) fn hook_confines<A: Agent>() {
+    let Some(talk) = guarded::<A>(&["--confine"], HARMLESS, A::trust_hooks) else { return };
+    assert!(talk.left("ran"), "{talk}");
+    let result = result_of(&talk);
+    assert!(result.contains("marker-42") && result.contains("NoNewPrivs:\t1"), "{result}: {talk}");
+}
+
+/// The harmless command again, when the program that the hook starts has been removed.
+pub(crate) fn hook_without_its_program_denies<A: Agent>() {
+    let Some(talk) = guarded::<A>(&[], HARMLESS, |desk| {
+        A::trust_hooks(desk);
+        fs::remove_file(desk.bashtion()).unwrap();
+    }) else {
+        return;
+    };
+    assert!(!talk.left("ran"), "{talk}");
+    result_of(&talk);
+}
+
+/// The first again, with a hook that is there and not trusted.
 pub(crate) fn hook_is_passed_over_untrusted<A: Agent>() {
-    let Some(talk) = guarded::<A>(DENIED, |_| {}) else { return };
+    let Some(talk) = guarded::<A>(&[], DENIED, |_| {}) else { return };
     assert!(talk.left("ran"), "{talk}");
 }
 
-fn guarded<A: Agent>(command: &str, trust: fn(&Desk)) -> Option<Talk> {
+fn guarded<A: Agent>(options: &[&str], command: &str, then: impl Fn(&Desk)) -> Option<Talk> {
     let desk = Desk::new()?;
     let model = Model::that_calls(A::SHELL, A::for_shell(command));
     A::set_up(&desk, &model, Server::None);
-    desk.bashtion(&["hook", A::NAME, "--install"]);
-    trust(&desk);
+    desk.run(&[&["hook", A::NAME, "--install"], options].concat());
+    then(&desk);
     Some(A::ask(desk, model))
 }
 
