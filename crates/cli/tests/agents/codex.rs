@@ -14,6 +14,8 @@ struct Codex;
 impl Agent for Codex {
     const NAME: &str = "codex";
     const OUR_TOOL: &str = "mcp__bashtion.bash";
+    // Of a result it passes on the structured part alone.
+    const EXIT_7: &str = r#""exit_code":7"#;
     const SHELL: &str = "exec_command";
 
     fn for_shell(command: &str) -> Value {
@@ -92,6 +94,11 @@ default_tools_approval_mode = "approve"
 #[test]
 fn codex_runs_our_tool_over_mcp() {
     scenarios::runs_our_tool_over_mcp::<Codex>();
+}
+
+#[test]
+fn codex_is_refused_over_mcp() {
+    scenarios::our_tool_refuses_over_mcp::<Codex>();
 }
 
 #[test]

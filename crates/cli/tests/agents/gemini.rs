@@ -11,6 +11,7 @@ struct Gemini;
 impl Agent for Gemini {
     const NAME: &str = "gemini";
     const OUR_TOOL: &str = "mcp_bashtion_bash";
+    const EXIT_7: &str = "exit 7";
     const SHELL: &str = "run_shell_command";
 
     fn for_shell(command: &str) -> Value {
@@ -46,6 +47,11 @@ impl Agent for Gemini {
 #[test]
 fn gemini_runs_our_tool_over_mcp() {
     scenarios::runs_our_tool_over_mcp::<Gemini>();
+}
+
+#[test]
+fn gemini_is_refused_over_mcp() {
+    scenarios::our_tool_refuses_over_mcp::<Gemini>();
 }
 
 #[test]

@@ -11,6 +11,7 @@ struct Opencode;
 impl Agent for Opencode {
     const NAME: &str = "opencode";
     const OUR_TOOL: &str = "bashtion_bash";
+    const EXIT_7: &str = "exit 7";
     const SHELL: &str = "bash";
 
     fn for_shell(command: &str) -> Value {
@@ -54,6 +55,11 @@ impl Agent for Opencode {
 #[test]
 fn opencode_runs_our_tool_over_mcp() {
     scenarios::runs_our_tool_over_mcp::<Opencode>();
+}
+
+#[test]
+fn opencode_is_refused_over_mcp() {
+    scenarios::our_tool_refuses_over_mcp::<Opencode>();
 }
 
 #[test]

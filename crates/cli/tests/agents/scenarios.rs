@@ -19,6 +19,8 @@ pub(crate) trait Agent {
     const NAME: &str;
     /// What it calls the tool of our server.
     const OUR_TOOL: &str;
+    /// How it shows to its model that a command of our server has ended with 7.
+    const EXIT_7: &str;
     /// Its own tool for commands.
     const SHELL: &str;
 
@@ -41,14 +43,24 @@ pub(crate) enum Server {
 
 /// The model calls the tool of our server, which runs the command and tells what came of it.
 pub(crate) fn runs_our_tool_over_mcp<A: Agent>() {
-    let Some(desk) = Desk::new() else { return };
-    let command = "printf 'marker-%d' 42 | tee ran; exit 7";
+    let Some(talk) = served::<A>("printf 'marker-%d' 42 | tee ran; exit 7") else { return };
+    assert!(talk.left("ran"), "{talk}");
+    let result = result_of(&talk);
+    assert!(result.contains("marker-42") && result.contains(A::EXIT_7), "{result}: {talk}");
+}
+
+/// The model is told why our tool runs nothing.
+pub(crate) fn our_tool_refuses_over_mcp<A: Agent>() {
+    let Some(talk) = served::<A>(DENIED) else { return };
+    assert!(!talk.left("ran"), "{talk}");
+    assert!(result_of(&talk).contains("destroys"), "{talk}");
+}
+
+fn served<A: Agent>(command: &str) -> Option<Talk> {
+    let desk = Desk::new()?;
     let model = Model::that_calls(A::OUR_TOOL, json!({ "command": command }));
     A::set_up(&desk, &model, Server::Ours);
-    let talk = A::ask(desk, model);
-    let result = result_of(&talk);
-    assert!(result.contains("marker-42") && result.contains("exit 7"), "{result}: {talk}");
-    assert!(talk.left("ran"), "{talk}");
+    Some(A::ask(desk, model))
 }
 
 /// The model calls the agent's own tool; our hook is asked first, and its reason is what the model gets to see.
