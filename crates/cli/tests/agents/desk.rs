@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread;
 
 use bashtion_testkit::in_ci;
@@ -62,11 +62,9 @@ impl Desk {
         self.home().join("bin/bashtion")
     }
 
-    /// `bashtion ARGS`, which must succeed.
-    pub(crate) fn run(&self, args: &[&str]) -> String {
-        let output = self.command(self.bashtion()).args(args).output().unwrap();
-        assert!(output.status.success(), "bashtion {args:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
+    /// `bashtion ARGS`
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.command(self.bashtion()).args(args).output().unwrap()
     }
 
     /// One of the programs that are installed. It ends with 124 when time is up.

@@ -65,7 +65,12 @@ fn served<A: Agent>(command: &str) -> Option<Talk> {
 
 /// The model calls the agent's own tool; our hook is asked first, and its reason is what the model gets to see.
 pub(crate) fn hook_denies_before_it_runs<A: Agent>() {
-    let Some(talk) = guarded::<A>(&[], DENIED, A::trust_hooks) else { return };
+    let Some(talk) = guarded::<A>(&[], DENIED, |desk| {
+        A::trust_hooks(desk);
+        assert!(fires::<A>(desk));
+    }) else {
+        return;
+    };
     assert!(!talk.left("ran"), "{talk}");
     assert!(result_of(&talk).contains("destroys"), "{talk}");
 }
@@ -100,7 +105,7 @@ pub(crate) fn hook_without_its_program_denies<A: Agent>() {
 
 /// The first again, with a hook that is there and not trusted.
 pub(crate) fn hook_is_passed_over_untrusted<A: Agent>() {
-    let Some(talk) = guarded::<A>(&[], DENIED, |_| {}) else { return };
+    let Some(talk) = guarded::<A>(&[], DENIED, |desk| assert!(!fires::<A>(desk))) else { return };
     assert!(talk.left("ran"), "{talk}");
 }
 
@@ -108,9 +113,17 @@ fn guarded<A: Agent>(options: &[&str], command: &str, then: impl Fn(&Desk)) -> O
     let desk = Desk::new()?;
     let model = Model::that_calls(A::SHELL, A::for_shell(command));
     A::set_up(&desk, &model, Server::None);
-    desk.run(&[&["hook", A::NAME, "--install"], options].concat());
+    let installed = desk.run(&[&["hook", A::NAME, "--install"], options].concat());
+    assert!(installed.status.success(), "{installed:?}");
     then(&desk);
     Some(A::ask(desk, model))
+}
+
+/// What `bashtion doctor` thinks of the hook.
+fn fires<A: Agent>(desk: &Desk) -> bool {
+    let told: Value = serde_json::from_slice(&desk.run(&["doctor", "--json"]).stdout).unwrap();
+    let hooks = told["hooks"].as_array().unwrap();
+    hooks.iter().any(|hook| hook["agent"] == A::NAME && hook["fires"] == true)
 }
 
 /// What the model was shown, by an agent that went on to the end.
