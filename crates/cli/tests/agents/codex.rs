@@ -121,7 +121,7 @@ fn codex_hook_without_its_program_denies() {
     scenarios::hook_without_its_program_denies::<Codex>();
 }
 
-/// Without a word, and in the default settings: this is why one should look at the list of hooks once.
+/// Without a word: this is what `bashtion doctor` is there to tell.
 #[test]
 fn codex_passes_over_a_hook_that_nobody_trusts() {
     scenarios::hook_is_passed_over_untrusted::<Codex>();
