@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Talk};
 use crate::model::Model;
 
-/// Denied by every profile, and without effect even if it ran: there is no such device.
+/// Denied by the default profile, and without effect even if it ran: there is no such device.
 const DENIED: &str = "mkfs.ext4 /dev/no-such-device; touch ran";
 
-/// Allowed by every profile; the last line tells who runs it.
+/// Allowed by the default profile; the last line tells who runs it.
 const HARMLESS: &str = "touch ran; printf 'marker-%d\\n' 42; grep NoNewPrivs /proc/self/status";
 
 /// One of the agents: how it is set up, and how it is asked.
