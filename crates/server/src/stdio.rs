@@ -27,7 +27,7 @@ pub async fn serve_stdio(server: &Server, stop: CancellationToken) -> Result<(),
     let transport = Opening { inner: AsyncRwTransport::new_server(reader, writer), begun: false };
     let watch = tokio::spawn(notice_absence(closed, gone.clone()));
     let serving = async {
-        let service = server.for_client(gone).serve_with_ct(transport, quit.clone()).await?;
+        let service = Box::pin(server.for_client(gone).serve_with_ct(transport, quit.clone())).await?;
         let _ = service.waiting().await;
         Ok(())
     };

@@ -31,7 +31,7 @@ fn many_clients_over_one_server_many_at_once() {
         for n in 0..40 {
             let served = &served;
             scope.spawn(move || {
-                assert!(text(&served.bash(&format!("echo n{n}"))).contains(&format!("\nn{n}")))
+                assert!(text(&served.bash(&format!("echo n{n}"))).contains(&format!("\nn{n}")));
             });
         }
     });

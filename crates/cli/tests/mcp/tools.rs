@@ -1,5 +1,7 @@
 //! What clients and their models are told.
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 
 use crate::stdio::{Client, text};
@@ -133,7 +135,6 @@ fn secrets_of_the_server_stay_with_it() {
     let mut child = world.bashtion().arg("serve").arg("-v").env("API_KEY", "sesame-9931").start_with_input();
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bash","arguments":{"command":"env; echo seen-4471"}}}"#;
-    use std::io::Write;
     child.stdin.take().unwrap().write_all(format!("{hello}\n{call}\n").as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     let (stdout, stderr) =

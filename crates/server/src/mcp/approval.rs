@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use bashtion::{Approval, ApprovalError, ApprovalId, ApprovalState, CancellationToken};
+use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, JsonObject};
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::arguments::{self, read};
-use super::bash::causes;
-use super::reply::{error, result};
+use super::reply::result;
 use super::tools::USUAL_WAIT_MS;
+use super::wrong::Wrong;
 use super::{Setup, Shared};
 
 pub(super) async fn look(
@@ -20,23 +20,14 @@ pub(super) async fn look(
     gone: &CancellationToken,
     given: Option<JsonObject>,
     context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
+) -> Result<CallToolResult, Wrong> {
     const PAUSE: Duration = Duration::from_millis(250);
-    let wanted: arguments::Look = match read(given) {
-        Ok(wanted) => wanted,
-        Err(wrong) => return Ok(wrong),
-    };
-    let id: ApprovalId = match wanted.approval_id.parse() {
-        Ok(id) => id,
-        Err(wrong) => return Ok(error(&bashtion::InvalidApprovalId::to_string(&wrong))),
-    };
+    let wanted: arguments::Look = read(given)?;
+    let id: ApprovalId = wanted.approval_id.parse()?;
     let until = Instant::now() + Duration::from_millis(wanted.timeout_ms.unwrap_or(USUAL_WAIT_MS));
     let ends = shared.running.ends(gone, context);
     loop {
-        let approval = match find(shared, &id) {
-            Ok(approval) => approval,
-            Err(failed) => return Ok(error(&causes(&failed))),
-        };
+        let approval = find(shared, &id)?;
         let waits = matches!(approval.state, ApprovalState::Waiting { .. });
         if !waits || Instant::now() >= until {
             return Ok(told(&approval, &shared.setup));

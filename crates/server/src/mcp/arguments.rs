@@ -1,13 +1,13 @@
 //! What the tools beside `bash` are given.
 
-use bashtion::calls;
-use rmcp::model::{CallToolResult, JsonObject};
+use bashtion::calls::{self, CallError};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::reply;
+use super::wrong::Wrong;
 
 /// `task_list`
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,8 +62,11 @@ pub(super) struct Look {
     pub(super) timeout_ms: Option<u64>,
 }
 
-/// What was given, or what is wrong with it, for the model.
-pub(super) fn read<T: DeserializeOwned + JsonSchema>(given: Option<JsonObject>) -> Result<T, CallToolResult> {
-    let value = Value::Object(given.unwrap_or_default());
-    calls::read(value).map_err(|error| reply::error(&format!("the call was not understood: {error}")))
+/// What was given, or what is wrong with it.
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(given: Option<JsonObject>) -> Result<T, Wrong> {
+    calls::read(Value::Object(given.unwrap_or_default())).map_err(|error| not_understood(&error))
+}
+
+pub(super) fn not_understood(error: &CallError) -> Wrong {
+    Wrong(format!("the call was not understood: {error}"))
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use bashtion::calls::{self, Placement};
 use bashtion::{CancellationToken, Error, Events, Outcome, Status};
+use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
+use super::arguments::not_understood;
 use super::asking::Asked;
 use super::progress::Progress;
+use super::wrong::{Wrong, causes};
 use super::{Questions, Shared, reply};
 
 /// Runs what the call asks for to its end, or starts it.
@@ -19,18 +21,14 @@ pub(super) async fn call(
     gone: &CancellationToken,
     call: CallToolRequestParams,
     context: RequestContext<RoleServer>,
-) -> Result<CallToolResponse, ErrorData> {
+) -> Result<CallToolResponse, Wrong> {
     let CallToolRequestParams { arguments, input_responses, request_state, .. } = call;
-    let parsed = calls::parse(shared.setup.profile.tool.input, Value::Object(arguments.unwrap_or_default()));
-    let parsed = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            return Ok(reply::error(&format!("the call was not understood: {error}")).into());
-        }
-    };
+    let given = Value::Object(arguments.unwrap_or_default());
+    let parsed =
+        calls::parse(shared.setup.profile.tool.input, given).map_err(|error| not_understood(&error))?;
     let ends = shared.running.ends(gone, &context);
     let Some(_place) = shared.running.enter(&ends).await else {
-        return Ok(reply::error("not run: the call was cancelled before its turn came").into());
+        return Err(Wrong("not run: the call was cancelled before its turn came".to_owned()));
     };
 
     let wanted = parsed.call();
@@ -74,17 +72,6 @@ pub(super) async fn call(
 fn told(result: &Result<Outcome, Error>, shared: &Shared) -> CallToolResult {
     match result {
         Ok(outcome) => reply::outcome(outcome, &shared.setup),
-        Err(error) => reply::error(&format!("not run: {}", causes(error))),
+        Err(error) => Wrong(format!("not run: {}", causes(error))).into(),
     }
-}
-
-/// An error and what was behind it.
-pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text += &format!(": {cause}");
-        next = cause.source();
-    }
-    text
 }

@@ -12,6 +12,7 @@ mod reply;
 mod running;
 mod tasks;
 mod tools;
+mod wrong;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -219,16 +220,14 @@ impl ServerHandler for Server {
         // Which tool, never with what: commands and their output may hold secrets.
         tracing::info!(tool = call.name.as_ref(), "called");
         let gone = &Connection::of(&context.extensions).unwrap_or_else(|| self.gone.clone());
-        let whole: Result<CallToolResult, ErrorData> = match call.name.as_ref() {
-            name if name == shared.setup.profile.tool.name => {
-                return bash::call(shared, gone, call, context).await;
-            }
-            tools::TASK_LIST => tasks::list(shared, call.arguments).await,
-            tools::TASK_OUTPUT => tasks::output(shared, call.arguments).await,
-            tools::TASK_WAIT => tasks::wait(shared, gone, call.arguments, &context).await,
-            tools::TASK_KILL => tasks::kill(shared, call.arguments).await,
+        let done = match call.name.as_ref() {
+            name if name == shared.setup.profile.tool.name => bash::call(shared, gone, call, context).await,
+            tools::TASK_LIST => tasks::list(shared, call.arguments).await.map(Into::into),
+            tools::TASK_OUTPUT => tasks::output(shared, call.arguments).await.map(Into::into),
+            tools::TASK_WAIT => tasks::wait(shared, gone, call.arguments, &context).await.map(Into::into),
+            tools::TASK_KILL => tasks::kill(shared, call.arguments).await.map(Into::into),
             tools::APPROVAL if shared.setup.questions == Questions::Ask => {
-                approval::look(shared, gone, call.arguments, &context).await
+                approval::look(shared, gone, call.arguments, &context).await.map(Into::into)
             }
             other => {
                 let known = self.tool_names().join(", ");
@@ -236,6 +235,6 @@ impl ServerHandler for Server {
                 return Err(ErrorData::invalid_params(message, None));
             }
         };
-        whole.map(Into::into)
+        Ok(done.unwrap_or_else(|wrong| CallToolResult::from(wrong).into()))
     }
 }

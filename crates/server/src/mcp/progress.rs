@@ -87,7 +87,9 @@ impl Recent {
             _ => {}
         }
         if let Some(beyond) = self.text.len().checked_sub(LONGEST).filter(|beyond| *beyond > 0) {
-            let start = self.text.ceil_char_boundary(beyond);
+            let start = (beyond..self.text.len())
+                .find(|at| self.text.is_char_boundary(*at))
+                .unwrap_or(self.text.len());
             self.skipped += start as u64;
             self.text.drain(..start);
         }

@@ -23,11 +23,6 @@ pub(super) fn outcome(outcome: &Outcome, setup: &Setup) -> CallToolResult {
     result(text, facts(outcome), failed, setup)
 }
 
-/// What the model did wrong, or what Bashtion could not do.
-pub(super) fn error(message: &str) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(message)])
-}
-
 /// A text and the same facts.
 pub(super) fn result(text: String, facts: Value, failed: bool, setup: &Setup) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);

@@ -4,58 +4,46 @@ use std::path::Path;
 use std::time::Duration;
 
 use bashtion::{CancellationToken, Kill, Signal, Task, TaskError, TaskId, TaskState, Tasks};
+use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, JsonObject};
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
 use super::arguments::{self, read};
-use super::bash::causes;
 use super::progress::Progress;
-use super::reply::{append, error, result, task_line};
+use super::reply::{append, result, task_line};
 use super::tools::USUAL_WAIT_MS;
+use super::wrong::Wrong;
 use super::{Setup, Shared, reply};
 
-type Replied = Result<CallToolResult, ErrorData>;
+type Replied = Result<CallToolResult, Wrong>;
 
 pub(super) async fn list(shared: &Shared, given: Option<JsonObject>) -> Replied {
-    let wanted: arguments::List = match read(given) {
-        Ok(wanted) => wanted,
-        Err(wrong) => return Ok(wrong),
-    };
+    let wanted: arguments::List = read(given)?;
     let listed = blocking(shared, |setup| {
         let mut found = setup.engine.tasks().list()?.tasks;
         found.retain(|task| is_ours(task, setup));
         Ok(found)
     });
-    let mut found = match listed.await? {
-        Ok(found) => found,
-        Err(failed) => return Ok(error(&causes(&failed))),
-    };
+    let mut found = listed.await?;
     if wanted.running == Some(true) {
         found.retain(|task| matches!(task.state, TaskState::Running(_)));
     }
     let mut text = String::new();
+    if found.is_empty() {
+        text.push_str("no background tasks; bash with mode background starts one");
+    }
     for task in &found {
         let said = task.description.as_deref().unwrap_or(&task.display);
         append(&mut text, &format!("{}: {}", task_line(task), first_line(said)));
-    }
-    if found.is_empty() {
-        text = "no background tasks; bash with mode background starts one".to_owned();
     }
     let facts = json!({"tasks": found.iter().map(facts).collect::<Vec<_>>()});
     Ok(result(text, facts, false, &shared.setup))
 }
 
 pub(super) async fn output(shared: &Shared, given: Option<JsonObject>) -> Replied {
-    let wanted: arguments::Output = match read(given) {
-        Ok(wanted) => wanted,
-        Err(wrong) => return Ok(wrong),
-    };
-    let id = match parse(&wanted.task_id) {
-        Ok(id) => id,
-        Err(wrong) => return Ok(wrong),
-    };
+    let wanted: arguments::Output = read(given)?;
+    let id: TaskId = wanted.task_id.parse()?;
     let most = shared.setup.profile.output.cut.max.clamp(1000, 1 << 20);
     let shown = blocking(shared, move |setup| {
         let tasks = setup.engine.tasks();
@@ -70,10 +58,7 @@ pub(super) async fn output(shared: &Shared, given: Option<JsonObject>) -> Replie
         };
         Ok((task, shown))
     });
-    let (task, shown) = match shown.await? {
-        Ok(shown) => shown,
-        Err(failed) => return Ok(error(&causes(&failed))),
-    };
+    let (task, shown) = shown.await?;
     let mut text = format!("{}; next_offset {}\n", task_line(&task), shown.next);
     append(&mut text, if shown.text.is_empty() { "(no new output)" } else { &shown.text });
     let mut told = json!({
@@ -95,19 +80,11 @@ pub(super) async fn wait(
     given: Option<JsonObject>,
     context: &RequestContext<RoleServer>,
 ) -> Replied {
-    let wanted: arguments::Wait = match read(given) {
-        Ok(wanted) => wanted,
-        Err(wrong) => return Ok(wrong),
-    };
-    let id = match parse(&wanted.task_id) {
-        Ok(id) => id,
-        Err(wrong) => return Ok(wrong),
-    };
+    let wanted: arguments::Wait = read(given)?;
+    let id: TaskId = wanted.task_id.parse()?;
     let patience = Duration::from_millis(wanted.timeout_ms.unwrap_or(USUAL_WAIT_MS));
     let known = id.clone();
-    if let Err(failed) = blocking(shared, move |setup| ours(&setup.engine.tasks(), &known, setup)).await? {
-        return Ok(error(&causes(&failed)));
-    }
+    blocking(shared, move |setup| ours(&setup.engine.tasks(), &known, setup)).await?;
     let tasks = shared.setup.engine.tasks();
     let progress = Progress::of(context);
     let remind = async {
@@ -129,19 +106,10 @@ pub(super) async fn wait(
 }
 
 pub(super) async fn kill(shared: &Shared, given: Option<JsonObject>) -> Replied {
-    let wanted: arguments::Kill = match read(given) {
-        Ok(wanted) => wanted,
-        Err(wrong) => return Ok(wrong),
-    };
-    let id = match parse(&wanted.task_id) {
-        Ok(id) => id,
-        Err(wrong) => return Ok(wrong),
-    };
-    let how = match wanted.signal.as_deref().map(str::parse::<Signal>) {
-        None => Kill::Gently,
-        Some(Ok(signal)) => Kill::With(signal),
-        Some(Err(unknown)) => return Ok(error(&unknown.to_string())),
-    };
+    let wanted: arguments::Kill = read(given)?;
+    let id: TaskId = wanted.task_id.parse()?;
+    let signal = wanted.signal.as_deref().map(str::parse::<Signal>).transpose()?;
+    let how = signal.map_or(Kill::Gently, Kill::With);
     let known = id.clone();
     let told = blocking(shared, move |setup| {
         let tasks = setup.engine.tasks();
@@ -152,9 +120,7 @@ pub(super) async fn kill(shared: &Shared, given: Option<JsonObject>) -> Replied 
             other => other,
         }
     });
-    if let Err(failed) = told.await? {
-        return Ok(error(&causes(&failed)));
-    }
+    told.await?;
     let soon = Duration::from_secs(if how.ends() { 10 } else { 0 });
     let _ = tokio::time::timeout(soon, shared.setup.engine.tasks().wait(&id)).await;
     how_it_stands(shared, id).await
@@ -162,11 +128,7 @@ pub(super) async fn kill(shared: &Shared, given: Option<JsonObject>) -> Replied 
 
 /// The result of a task that has ended, or that it runs.
 async fn how_it_stands(shared: &Shared, id: TaskId) -> Replied {
-    let found = blocking(shared, move |setup| ours(&setup.engine.tasks(), &id, setup)).await?;
-    let task = match found {
-        Ok(task) => task,
-        Err(failed) => return Ok(error(&causes(&failed))),
-    };
+    let task = blocking(shared, move |setup| ours(&setup.engine.tasks(), &id, setup)).await?;
     if let TaskState::Ended(outcome) = &task.state {
         return Ok(reply::outcome(outcome, &shared.setup));
     }
@@ -217,10 +179,6 @@ fn facts(task: &Task) -> Value {
     told.filter(|(_, value)| !value.is_null()).collect()
 }
 
-fn parse(id: &str) -> Result<TaskId, CallToolResult> {
-    id.parse().map_err(|wrong: bashtion::InvalidTaskId| error(&wrong.to_string()))
-}
-
 /// A task of another workspace is as good as none.
 fn ours(tasks: &Tasks, id: &TaskId, setup: &Setup) -> Result<Task, TaskError> {
     let task = tasks.get(id)?;
@@ -241,9 +199,7 @@ fn first_line(text: &str) -> String {
 async fn blocking<T: Send + 'static>(
     shared: &Shared,
     work: impl FnOnce(&Setup) -> Result<T, TaskError> + Send + 'static,
-) -> Result<Result<T, TaskError>, ErrorData> {
+) -> Result<T, Wrong> {
     let setup = shared.setup.clone();
-    tokio::task::spawn_blocking(move || work(&setup))
-        .await
-        .map_err(|_| ErrorData::internal_error("the task could not be looked at", None))
+    Ok(tokio::task::spawn_blocking(move || work(&setup)).await??)
 }

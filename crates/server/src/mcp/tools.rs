@@ -36,7 +36,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Tool> {
             "List the background tasks of this workspace, running and finished, the latest first: task_id, status, command, how long, \
              the last line printed.",
             ToolAnnotations::new().read_only(true),
-            json!({"tasks": {"type": "array", "items": {"type": "object"}}}),
+            &json!({"tasks": {"type": "array", "items": {"type": "object"}}}),
             setup,
         ),
         tool::<arguments::Output>(
@@ -45,7 +45,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Tool> {
             "Show what a background task has printed so far, standard output and standard error together. Of very much the beginning and \
              the end are shown; `since` with the last next_offset gets only what is new, `tail` only the last lines.",
             ToolAnnotations::new().read_only(true),
-            json!({
+            &json!({
                 "task_id": {"type": "string"}, "status": {"type": "string"}, "output": {"type": "string"},
                 "next_offset": {"type": "integer"},
             }),
@@ -60,7 +60,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Tool> {
                 USUAL_WAIT_MS / 1000
             ),
             ToolAnnotations::new().read_only(true),
-            result_schema(),
+            &result_schema(),
             setup,
         ),
         tool::<arguments::Kill>(
@@ -69,7 +69,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Tool> {
             "End a background task with everything it started (SIGTERM, after two seconds SIGKILL), and get its result. With `signal` that \
              signal is sent instead.",
             ToolAnnotations::new().read_only(false).destructive(true).idempotent(true).open_world(false),
-            result_schema(),
+            &result_schema(),
             setup,
         ),
     ];
@@ -83,7 +83,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Tool> {
                 USUAL_WAIT_MS / 1000
             ),
             ToolAnnotations::new().read_only(true),
-            json!({"approval_id": {"type": "string"}, "state": {"type": "string"}}),
+            &json!({"approval_id": {"type": "string"}, "state": {"type": "string"}}),
             setup,
         ));
     }
@@ -104,7 +104,7 @@ fn bash(setup: &Setup) -> Tool {
         .open_world(sandbox.mode == SandboxMode::Off || sandbox.network == Network::On);
     let tool = Tool::new(profile.tool.name.clone(), description, object(definition["inputSchema"].take()))
         .with_annotations(annotations);
-    with_output(tool, result_schema(), setup)
+    with_output(tool, &result_schema(), setup)
 }
 
 fn tool<T: JsonSchema>(
@@ -112,7 +112,7 @@ fn tool<T: JsonSchema>(
     title: &str,
     description: &str,
     mut annotations: ToolAnnotations,
-    output: Value,
+    output: &Value,
     setup: &Setup,
 ) -> Tool {
     annotations.title = Some(title.to_owned());
@@ -123,7 +123,7 @@ fn tool<T: JsonSchema>(
 }
 
 /// What the structured part of a result is like. There may be more in it.
-fn with_output(tool: Tool, properties: Value, setup: &Setup) -> Tool {
+fn with_output(tool: Tool, properties: &Value, setup: &Setup) -> Tool {
     if !setup.structured {
         return tool;
     }

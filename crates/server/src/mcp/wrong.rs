@@ -1,0 +1,33 @@
+//! Why a tool could not do what it was asked to, for the model.
+
+use std::error::Error;
+
+use rmcp::model::{CallToolResult, ContentBlock};
+
+/// In words. Becomes a result that is marked as an error, because the model can do something about it.
+#[derive(Debug)]
+pub(super) struct Wrong(pub(super) String);
+
+/// An error with everything behind it.
+impl<E: Error + 'static> From<E> for Wrong {
+    fn from(error: E) -> Self {
+        Self(causes(&error))
+    }
+}
+
+/// An error and what was behind it.
+pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text += &format!(": {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+impl From<Wrong> for CallToolResult {
+    fn from(Wrong(text): Wrong) -> Self {
+        Self::error(vec![ContentBlock::text(text)])
+    }
+}
