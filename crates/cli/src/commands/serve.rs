@@ -104,7 +104,12 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     log(args.verbose);
     let server = Server::new(setup(args)?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    // One client is served quickest by one thread; many must not wait for one whose shell is slow to start.
+    let mut runtime = match args.http {
+        None => tokio::runtime::Builder::new_current_thread(),
+        Some(_) => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = runtime.enable_all().build();
     let runtime = runtime.map_err(|error| CliError::failed("cannot start", &error))?;
     let interrupts =
         Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
