@@ -7,7 +7,7 @@ use bashtion_sandbox::{
     has_seccomp, landlock,
 };
 
-use crate::usual_limits;
+use crate::{causes, usual_limits};
 
 /// What this host can enforce, found out by doing it.
 ///
@@ -56,7 +56,7 @@ impl Examination {
             namespaces: Namespaces::WherePossible,
             requirement: Requirement::BestEffort,
         };
-        let assess = |mode| sandbox.assess(&confinement(mode)).map_err(|error| chain(&error));
+        let assess = |mode| sandbox.assess(&confinement(mode)).map_err(|error| causes(&error));
         let modes: Vec<_> = [Mode::Workspace, Mode::ReadOnly].map(|mode| (mode, assess(mode))).into();
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self {
@@ -146,14 +146,4 @@ fn container() -> Option<&'static str> {
     }
     let groups = std::fs::read_to_string("/proc/1/cgroup").unwrap_or_default();
     ["docker", "kubepods", "lxc", "containerd"].into_iter().find(|name| groups.contains(name))
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text += &format!(": {cause}");
-        next = cause.source();
-    }
-    text
 }

@@ -23,6 +23,7 @@ mod admit;
 mod approval;
 mod builder;
 pub mod calls;
+mod causes;
 mod conclude;
 mod confine;
 mod context;
@@ -70,6 +71,7 @@ pub use bashtion_sandbox::{
     Requirement, ResourceLimits, Signal, SpawnError, Step, UnknownSignal, Usage,
 };
 pub use builder::Builder;
+pub use causes::causes;
 pub use confine::{SandboxSettings, usual_limits};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};

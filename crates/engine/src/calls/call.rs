@@ -13,7 +13,7 @@ use super::{
     PhoenixBash, ShellCall, TachikomaBash, TunaCodeBash, Vendor, bashtion, chorus, mycode,
     openai_local_shell, openai_shell, phoenix, tachikoma,
 };
-use crate::{Engine, Error, Outcome, Request, Status, ToolContext};
+use crate::{Engine, Error, Outcome, Request, Status, ToolContext, causes};
 
 /// Reads a call. What is wrong with it is an error whose text is for the model; [`reject`] sends it.
 ///
@@ -175,8 +175,10 @@ impl ParsedCall {
     /// The reply, from the results of the requests in their order. A request without a result was not run, and is said not to be.
     #[must_use]
     pub fn reply<E: StdError>(&self, results: &[Result<Outcome, E>]) -> Value {
-        let causes: Vec<String> =
-            results.iter().map(|result| result.as_ref().err().map(causes).unwrap_or_default()).collect();
+        let causes: Vec<String> = results
+            .iter()
+            .map(|result| result.as_ref().err().map(|error| causes(error)).unwrap_or_default())
+            .collect();
         let answers: Vec<Answer<'_>> = (0..self.call.requests.len())
             .map(|index| match results.get(index) {
                 Some(Ok(outcome)) => Answer::Outcome(outcome),
@@ -186,15 +188,4 @@ impl ParsedCall {
             .collect();
         self.input.reply(&answers)
     }
-}
-
-/// An error and what was behind it.
-fn causes(error: &impl StdError) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text += &format!(": {cause}");
-        next = cause.source();
-    }
-    text
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bashtion::calls::{self, Placement};
-use bashtion::{CancellationToken, Error, Events, Outcome, Status};
+use bashtion::{CancellationToken, Error, Events, Outcome, Status, causes};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::RequestContext;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::arguments::not_understood;
 use super::asking::Asked;
 use super::progress::Progress;
-use super::wrong::{Wrong, causes};
+use super::wrong::Wrong;
 use super::{Questions, Shared, reply};
 
 /// Runs what the call asks for to its end, or starts it.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use bashtion::causes;
 use rmcp::model::{CallToolResult, ContentBlock};
 
 /// In words. Becomes a result that is marked as an error, because the model can do something about it.
@@ -13,17 +14,6 @@ impl<E: Error + 'static> From<E> for Wrong {
     fn from(error: E) -> Self {
         Self(causes(&error))
     }
-}
-
-/// An error and what was behind it.
-pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text += &format!(": {cause}");
-        next = cause.source();
-    }
-    text
 }
 
 impl From<Wrong> for CallToolResult {
