@@ -22,7 +22,8 @@ const PATIENCE: &str = "170";
 #[derive(Debug)]
 pub(crate) struct Desk {
     root: TempDir,
-    clients: PathBuf,
+    /// Where they are.
+    pub(crate) clients: PathBuf,
 }
 
 impl Desk {
@@ -67,10 +68,15 @@ impl Desk {
         self.command(self.bashtion()).args(args).output().unwrap()
     }
 
-    /// One of the programs that are installed. It ends with 124 when time is up.
+    /// One of the programs that npm has installed.
     pub(crate) fn client(&self, path: &str) -> Command {
+        self.patiently(self.clients.join("node_modules").join(path))
+    }
+
+    /// A program that ends with 124 when time is up.
+    pub(crate) fn patiently(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = self.command("timeout");
-        command.args(["--kill-after=5", PATIENCE]).arg(self.clients.join("node_modules").join(path));
+        command.args(["--kill-after=5", PATIENCE]).arg(program);
         command
     }
 
@@ -89,7 +95,7 @@ impl Desk {
     }
 
     /// With nothing of the environment of the tests, and no way out but loopback.
-    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let installed = self.clients.join("node_modules/.bin");
         let mut command = Command::new(program);
         command

@@ -3,8 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode, request};
@@ -57,6 +58,7 @@ impl Gate {
 /// Nobody without the token gets further, nor do more at once than there is room for.
 pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     if !gate.lets_in(request.headers()) {
+        take_in(request).await;
         let told = told(
             StatusCode::UNAUTHORIZED,
             "send the server's token in the header `Authorization: Bearer TOKEN`; bashtion serve has said where it is",
@@ -64,17 +66,32 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, ne
         return ([(WWW_AUTHENTICATE, "Bearer realm=\"bashtion\"")], told).into_response();
     }
     let Ok(permit) = Arc::clone(&gate.places).try_acquire_owned() else {
+        take_in(request).await;
         return busy("too many requests at once; try again in a second");
     };
     let begins = request.method() == Method::POST && !request.headers().contains_key("mcp-session-id");
+    let ends = request.method() == Method::DELETE;
     if begins && gate.sessions.sessions.read().await.len() >= MOST_SESSIONS {
+        take_in(request).await;
         return busy("too many sessions; end one, or use protocol 2026-07-28, which has none");
     }
     let gone = CancellationToken::new();
     request.extensions_mut().insert(Connection(gone.clone()));
     let gone = gone.drop_guard();
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
+    if ends && response.status() == StatusCode::ACCEPTED {
+        // The session is over by now. Clients in Python complain about any other success.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
     response.map(|body| Body::new(Held { body, _permit: permit, _gone: gone }))
+}
+
+/// Whatever comes with a request that is refused. Without it the connection would be closed, and a client that does not expect that
+/// would lose its next request.
+async fn take_in(refused: Request) {
+    const MOST: usize = 64 << 10;
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let _ = tokio::time::timeout(PATIENCE, to_bytes(refused.into_body(), MOST)).await;
 }
 
 fn busy(message: &str) -> Response {

@@ -23,7 +23,7 @@ use rmcp::model::{
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
     ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, RequestStateCodec, ServerCapabilities, ServerConfig, Tool,
+    PaginatedRequestParams, ProtocolVersion, RequestStateCodec, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -195,14 +195,19 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let modern =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let known = match request.method.as_str() {
+            // Newer protocols have no handshake.
+            "initialize" => !modern,
+            other => ["server/discover", "tools/call", "tools/list"].contains(&other),
+        };
         Err(match request.method.as_str() {
-            known @ ("initialize" | "server/discover" | "tools/call" | "tools/list") => {
-                ErrorData::invalid_params(
-                    format!("the params of {known} are not as the protocol has them"),
-                    None,
-                )
+            method if known => {
+                let message = format!("the params of {method} are not as the protocol has them");
+                ErrorData::invalid_params(message, None)
             }
             other => {
                 let message = format!("there is no method {:?} here", bashtion::visible(other));

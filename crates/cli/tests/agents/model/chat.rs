@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, which opencode speaks.
+//! OpenAI's chat completions, which opencode and our examples speak.
 
 use serde_json::{Value, json};
 
@@ -23,19 +23,25 @@ impl Dialect for Chat {
         Some(content.as_str().map_or(content.to_string(), str::to_owned))
     }
 
-    fn call(&self, _: &Request, call: &Call) -> Reply {
+    fn call(&self, request: &Request, call: &Call) -> Reply {
         let function = json!({ "name": call.tool, "arguments": call.arguments.to_string() });
         let calls = json!([{ "index": 0, "id": "call_1", "type": "function", "function": function }]);
-        turn(&json!({ "role": "assistant", "tool_calls": calls }), "tool_calls")
+        turn(request, &json!({ "role": "assistant", "tool_calls": calls }), "tool_calls")
     }
 
-    fn say(&self, _: &Request, text: &str) -> Reply {
-        turn(&json!({ "role": "assistant", "content": text }), "stop")
+    fn say(&self, request: &Request, text: &str) -> Reply {
+        turn(request, &json!({ "role": "assistant", "content": text }), "stop")
     }
 }
 
-fn turn(delta: &Value, reason: &str) -> Reply {
+fn turn(request: &Request, delta: &Value, reason: &str) -> Reply {
     let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 });
+    if request.body["stream"] != true {
+        return Reply::json(&json!({
+            "id": "chat_1", "object": "chat.completion", "created": 0, "model": "scripted", "usage": usage,
+            "choices": [{ "index": 0, "message": delta, "finish_reason": reason }],
+        }));
+    }
     let chunk = |delta: &Value, reason: Value| {
         json!({
             "id": "chat_1", "object": "chat.completion.chunk", "created": 0, "model": "scripted", "usage": usage,
