@@ -88,7 +88,6 @@ impl ToolContext {
     /// A caller in `working_dir`, which is also the only root, with an empty environment.
     pub fn new(working_dir: impl Into<PathBuf>) -> Self {
         let working_dir = working_dir.into();
-        let number = RandomState::new().hash_one(&working_dir);
         Self {
             roots: Roots::Within(vec![working_dir.clone()]),
             workspaces: vec![],
@@ -96,7 +95,7 @@ impl ToolContext {
             env: BTreeMap::new(),
             cancel: CancellationToken::new(),
             kill: CancellationToken::new(),
-            operation_id: format!("op-{number:016x}").into(),
+            operation_id: random_id(),
             agent: None,
             events: vec![],
             signals: Arc::default(),
@@ -135,6 +134,18 @@ impl ToolContext {
             operation_id: self.operation_id.to_string(),
             agent: self.agent.clone(),
         }
+    }
+
+    /// The same caller for another call, which has a name of its own.
+    ///
+    /// ```
+    /// use bashtion::ToolContext;
+    /// let first = ToolContext::from_host("/srv/project");
+    /// assert_ne!(first.again().id(), first.id());
+    /// ```
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { operation_id: random_id(), signals: Arc::default(), ..self.clone() }
     }
 
     /// The same with the environment of this process. Only what the allow-list names reaches a command.
@@ -289,4 +300,8 @@ impl ToolContext {
             sender.send(event());
         }
     }
+}
+
+fn random_id() -> Arc<str> {
+    format!("op-{:016x}", RandomState::new().hash_one(0)).into()
 }

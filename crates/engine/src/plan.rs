@@ -123,7 +123,7 @@ impl Plan {
         let state = StateDir::new(settings.state_dir.clone());
         let program = match &settings.shell {
             Some(path) => path.clone(),
-            None => find_bash(job.search_path.as_ref())?,
+            None => places.bash(job.search_path.as_ref(), find_bash)?,
         };
         let script = Script::if_too_long(&job.command, &state)?;
         let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
@@ -166,12 +166,15 @@ fn find_bash(path: Option<&OsString>) -> Result<PathBuf, PlanError> {
     let named = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
     // A relative entry would mean another program in every directory.
     let folders: Vec<_> = named.into_iter().filter(|dir| dir.is_absolute()).chain(standard).collect();
-    let is_program = |file: &PathBuf| access(file, Access::EXEC_OK).is_ok() && file.is_file();
-    let found = folders.iter().map(|dir| dir.join("bash")).find(is_program);
+    let found = folders.iter().map(|dir| dir.join("bash")).find(|file| is_program(file));
     found.ok_or_else(|| {
         let searched: Vec<_> = folders.iter().map(|dir| dir.display().to_string()).collect();
         PlanError::NoBash { searched: searched.join(", ") }
     })
+}
+
+pub(crate) fn is_program(file: &Path) -> bool {
+    access(file, Access::EXEC_OK).is_ok() && file.is_file()
 }
 
 /// A command longer than the kernel takes as one argument, in a private file that is removed afterwards.

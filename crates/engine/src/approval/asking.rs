@@ -130,8 +130,8 @@ fn asked(question: &Question) -> Event {
 
 fn waits(id: &ApprovalId) -> String {
     format!(
-        "this waits for the user's approval as {id}: make the very same request again when they have agreed; \
-         it cannot be approved by a command"
+        "this waits for the user's approval as {id}, which they give with `bashtion approve {id}` in a terminal of their own, \
+         not with a command of yours; make the very same request again when they have agreed"
     )
 }
 

@@ -1,9 +1,12 @@
 //! Is this what the schema promises? Said in words, with the field, what is right, and what was there instead.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -97,10 +100,19 @@ pub enum CallError {
 /// # Ok::<(), calls::CallError>(())
 /// ```
 pub fn read<T: DeserializeOwned + JsonSchema>(value: Value) -> Result<T, CallError> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    check(&value, schema.as_value(), "")?;
+    check(&value, schema_of::<T>().as_value(), "")?;
     serde_json::from_value(value).map_err(|error| CallError::Contradiction { reason: error.to_string() })
+}
+
+/// Made once for each type: it takes longer than all the rest.
+fn schema_of<T: JsonSchema>() -> Arc<Schema> {
+    static MADE: Mutex<BTreeMap<Cow<'static, str>, Arc<Schema>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || {
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+        Arc::new(settings.into_generator().into_root_schema_for::<T>())
+    };
+    Arc::clone(made.entry(T::schema_id()).or_insert_with(make))
 }
 
 /// A command that is more than blanks.
@@ -157,7 +169,10 @@ fn check_object(map: &Map<String, Value>, schema: &Value, at: &str) -> Result<()
     if schema["additionalProperties"] == false
         && let Some(name) = map.keys().find(|name| !properties.contains_key(*name))
     {
-        let near = nearest(name, properties.keys().map(String::as_str));
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let missing = required.filter(|required| !map.contains_key(*required));
+        // What is missing is meant rather than what need not be there.
+        let near = nearest(name, missing).or_else(|| nearest(name, properties.keys().map(String::as_str)));
         let mut known: Vec<String> = properties.keys().cloned().collect();
         known.sort();
         let field = join(at, &excerpt(name));

@@ -13,6 +13,7 @@ use bashtion_sandbox::Mode;
 
 use crate::SandboxSettings;
 use crate::confine::expand;
+use crate::plan::is_program;
 use lists::{CACHES, MADE_BY, SECRETS, SYSTEM_SECRETS};
 
 /// Remembers what was found, for as long as nothing was added or removed beside it: looking for a hundred files before
@@ -20,6 +21,8 @@ use lists::{CACHES, MADE_BY, SECRETS, SYSTEM_SECRETS};
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     found: Mutex<Option<(Key, Arc<Existing>)>>,
+    /// By the path on which it was looked for.
+    bash: Mutex<Option<(Option<OsString>, PathBuf)>>,
 }
 
 /// What exists, where it really is.
@@ -44,6 +47,24 @@ struct Key {
 type Stamp = (u64, u64, i64, i64);
 
 impl Places {
+    /// The bash of a search path, as it was found last time if it is still there.
+    pub(crate) fn bash<E>(
+        &self,
+        path: Option<&OsString>,
+        find: impl FnOnce(Option<&OsString>) -> Result<PathBuf, E>,
+    ) -> Result<PathBuf, E> {
+        let mut known = self.bash.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, bash)) = known.as_ref()
+            && of.as_ref() == path
+            && is_program(bash)
+        {
+            return Ok(bash.clone());
+        }
+        let found = find(path)?;
+        *known = Some((path.cloned(), found.clone()));
+        Ok(found)
+    }
+
     pub(crate) fn existing(
         &self,
         home: Option<&Path>,

@@ -41,7 +41,7 @@ pub(super) async fn call(
     };
 
     let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
-    let mut caller = shared.caller().cancel(cancel.clone()).kill(kill.clone());
+    let mut caller = shared.caller.again().cancel(cancel.clone()).kill(kill.clone());
     let progress = Progress::of(&context).filter(|_| wanted.placement != Placement::Background);
     let results = match progress {
         None => ends.meanwhile(wanted.run(&engine, &caller), &cancel, &kill).await,

@@ -88,6 +88,8 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     setup: Setup,
+    /// Who calls, as the engine sees it.
+    caller: ToolContext,
     tools: Vec<Tool>,
     running: Running,
     /// Seals what a client has to bring back.
@@ -106,7 +108,8 @@ impl Server {
         let tools = tools::all(&setup);
         let running = Running::new(setup.most_at_once);
         let codec = RequestStateCodec::new_unchecked(asking::key());
-        let shared = Arc::new(Shared { setup, tools, running, codec });
+        let caller = ToolContext::from_host(setup.cwd.clone()).roots(setup.roots.clone());
+        let shared = Arc::new(Shared { setup, caller, tools, running, codec });
         Self { shared, gone: CancellationToken::new() }
     }
 
@@ -124,13 +127,6 @@ impl Server {
     /// Ends all commands that somebody waits for, and waits until they have ended. No others are run from then on.
     pub async fn stop(&self) {
         self.shared.running.stop().await;
-    }
-}
-
-impl Shared {
-    /// Who calls, as the engine sees it.
-    fn caller(&self) -> ToolContext {
-        ToolContext::from_host(self.setup.cwd.clone()).roots(self.setup.roots.clone())
     }
 }
 
@@ -226,7 +222,9 @@ impl ServerHandler for Server {
         tracing::info!(tool = call.name.as_ref(), "called");
         let gone = &Connection::of(&context.extensions).unwrap_or_else(|| self.gone.clone());
         let done = match call.name.as_ref() {
-            name if name == shared.setup.profile.tool.name => bash::call(shared, gone, call, context).await,
+            name if name == shared.setup.profile.tool.name => {
+                Box::pin(bash::call(shared, gone, call, context)).await
+            }
             tools::TASK_LIST => tasks::list(shared, call.arguments).await.map(Into::into),
             tools::TASK_OUTPUT => tasks::output(shared, call.arguments).await.map(Into::into),
             tools::TASK_WAIT => tasks::wait(shared, gone, call.arguments, &context).await.map(Into::into),

@@ -132,6 +132,9 @@ fn facts(outcome: &Outcome) -> Value {
             told.insert(name.to_owned(), value);
         }
     }
+    if outcome.status == Status::Running {
+        told.shift_remove("success");
+    }
     if !was_run(outcome.status) {
         for name in ["duration_ms", "stdout", "stderr", "output", "truncated"] {
             told.shift_remove(name);
@@ -162,7 +165,7 @@ pub(super) fn task_line(task: &Task) -> String {
         bytes => format!("{bytes} bytes printed"),
     };
     match &task.state {
-        TaskState::Running(_) => format!("task {} is running since {time}, {printed}", task.id),
+        TaskState::Running(_) => format!("task {} has been running for {time}, {printed}", task.id),
         TaskState::Ended(outcome) => format!("task {}: {} after {time}", task.id, outcome.status),
         TaskState::Over => format!("task {} has ended", task.id),
         TaskState::Lost { reason, .. } => {

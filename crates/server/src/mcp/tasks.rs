@@ -175,7 +175,9 @@ fn facts(task: &Task) -> Value {
         "output_bytes", "last_line", "pid",
     ];
     let Ok(Value::Object(whole)) = serde_json::to_value(task) else { return json!({}) };
-    let told = TOLD.iter().filter_map(|name| Some(((*name).to_owned(), whole.get(*name)?.clone())));
+    let runs = matches!(task.state, TaskState::Running(_));
+    let told = TOLD.iter().filter(|name| !(runs && **name == "success"));
+    let told = told.filter_map(|name| Some(((*name).to_owned(), whole.get(*name)?.clone())));
     told.filter(|(_, value)| !value.is_null()).collect()
 }
 

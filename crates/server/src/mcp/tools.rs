@@ -134,6 +134,8 @@ fn with_output(tool: Tool, properties: &Value, setup: &Setup) -> Tool {
 fn result_schema() -> Value {
     let text = |about: &str| json!({"type": "string", "description": about});
     let number = |about: &str| json!({"type": "integer", "description": about});
+    let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    let objects = |about: &str| json!({"type": "array", "items": {"type": "object"}, "description": about});
     json!({
         "status": {
             "type": "string",
@@ -152,6 +154,16 @@ fn result_schema() -> Value {
         "output_file": text("all of the output"),
         "task_id": text("the background task"),
         "approval_id": text("the question that waits for the user"),
+        "timed_out": {"type": "boolean", "description": "whether it took too long and was ended"},
+        "session": text("the session it ran in"),
+        "cwd_after": text("where the session is now"),
+        "text": text("the result in the profile's words, instead of its output"),
+        "denials": texts("what the sandbox stopped, and what would allow it"),
+        "notes": texts("what else there is to say"),
+        "pipe_status": {"type": "array", "items": {"type": "integer"}, "description": "the exit codes of a pipe"},
+        "leftovers": objects("processes that outlived the shell, and what became of them"),
+        "verdict": {"type": "object", "description": "why it was not run: findings with rule, message and help"},
+        "results": objects("of a call that runs several commands, one for each"),
     })
 }
 
