@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::stdio::{Client, text};
+use crate::stdio::{Client, modern, text};
 use crate::world;
 
 fn tools(options: &[&str]) -> Vec<Value> {
@@ -142,4 +142,23 @@ fn secrets_of_the_server_stay_with_it() {
     assert!(stdout.contains("seen-4471") && !stdout.contains("sesame-9931"), "{stdout}");
     assert!(stderr.contains("called tool=\"bash\"") && !stderr.contains("seen-4471"), "{stderr}");
     assert!(!stderr.contains("sesame"), "{stderr}");
+}
+
+#[test]
+fn every_version_of_the_protocol_is_spoken() {
+    let world = world();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::silent(&world, &[]);
+        let hello = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let id = client.request("initialize", &hello);
+        assert_eq!(client.answer(id)["result"]["protocolVersion"], version);
+        assert_eq!(client.bash("echo in")["structuredContent"]["stdout"], "in\n", "{version}");
+    }
+    let mut client = Client::silent(&world, &[]);
+    let id = client.request("server/discover", &json!({"_meta": modern(&json!({}))}));
+    let found = client.answer(id);
+    assert!(found["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{found}");
+    let call = json!({"name": "bash", "arguments": {"command": "echo in"}, "_meta": modern(&json!({}))});
+    let id = client.request("tools/call", &call);
+    assert_eq!(client.answer(id)["result"]["structuredContent"]["stdout"], "in\n");
 }
