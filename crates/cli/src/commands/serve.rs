@@ -200,7 +200,7 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     setup.roots = roots;
     setup.questions = if args.approve == Approve::Ask { Questions::Ask } else { Questions::Refuse };
     setup.structured = !args.text_only;
-    setup.most_at_once = most_at_once();
+    setup.most_at_once = most_at_once(args);
     Ok(setup)
 }
 
@@ -214,12 +214,12 @@ fn real(path: &Path, option: &str) -> Result<PathBuf, CliError> {
     })
 }
 
-/// As many as there are descriptors for.
-fn most_at_once() -> usize {
+/// As many as there are descriptors for, beside those of the server and of its connections.
+fn most_at_once(args: &Args) -> usize {
     const OF_ONE: u64 = 12;
-    const OF_THE_SERVER: u64 = 128;
+    let others = if args.http.is_some() { 384 } else { 64 };
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    usize::try_from((limit.saturating_sub(OF_THE_SERVER) / OF_ONE).clamp(2, 64)).unwrap_or(2)
+    usize::try_from((limit.saturating_sub(others) / OF_ONE).clamp(2, 64)).unwrap_or(2)
 }
 
 fn failed(error: &ServeError) -> CliError {
