@@ -13,8 +13,14 @@ use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::{sleep, timeout};
 
 use crate::{ServeError, Server};
+
+/// How long what was asked for may take when the client asks no more; as the protocol library has it.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+/// How long the last answers may take on their way.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Serves the client until it closes its end, or until it is told to stop.
 ///
@@ -25,20 +31,22 @@ pub async fn serve_stdio(server: &Server, stop: CancellationToken) -> Result<(),
     let (closed, gone, quit) = (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
     let reader = Watched { reader, closed: closed.clone() };
     let transport = Opening { inner: AsyncRwTransport::new_server(reader, writer), begun: false };
-    let watch = tokio::spawn(notice_absence(closed, gone.clone()));
+    let watch = tokio::spawn(notice_absence(closed.clone(), gone.clone()));
     let serving = async {
         let service = Box::pin(server.for_client(gone).serve_with_ct(transport, quit.clone())).await?;
         let _ = service.waiting().await;
         Ok(())
     };
     let mut serving = std::pin::pin!(serving);
+    // A client that is there and reads nothing is not waited for.
     let served = tokio::select! {
         served = &mut serving => served,
+        () = async { closed.cancelled().await; sleep(LAST_ANSWERS + LAST_WORDS).await } => Ok(()),
         () = stop.cancelled() => {
             // What was running gets its answer first.
             server.stop().await;
             quit.cancel();
-            serving.await
+            timeout(LAST_WORDS, serving).await.unwrap_or(Ok(()))
         }
     };
     watch.abort();
@@ -55,7 +63,7 @@ async fn notice_absence(closed: CancellationToken, gone: CancellationToken) {
     const PAUSE: Duration = Duration::from_millis(50);
     closed.cancelled().await;
     while !nobody_reads() {
-        tokio::time::sleep(PAUSE).await;
+        sleep(PAUSE).await;
     }
     gone.cancel();
 }

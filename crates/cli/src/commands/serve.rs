@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_auth: bool,
 
-    /// The file with the token, which is made if it is not there. [default: server-token in the state directory]
+    /// The file with the token, which is made if it is not there. [default: private/server-token in the state directory]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
 
@@ -103,6 +103,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     log(args.verbose);
+    let token = args.http.map_or(Ok(None), |_| token(args))?;
     let server = Server::new(setup(args)?);
     // One client is served quickest by one thread; many must not wait for one whose shell is slow to start.
     let mut runtime = match args.http {
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
     let served = runtime.block_on(async {
         tokio::select! {
-            served = serve(args, &server, &interrupts) => served,
+            served = serve(args, token, &server, &interrupts) => served,
             // Asked twice.
             () = interrupts.kill.cancelled() => Ok(()),
         }
@@ -125,7 +126,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-async fn serve(args: &Args, server: &Server, interrupts: &Interrupts) -> Result<(), CliError> {
+async fn serve(
+    args: &Args,
+    token: Option<Token>,
+    server: &Server,
+    interrupts: &Interrupts,
+) -> Result<(), CliError> {
     let Some(address) = args.http else {
         if std::io::stdin().is_terminal() {
             ui::note(
@@ -134,11 +140,17 @@ async fn serve(args: &Args, server: &Server, interrupts: &Interrupts) -> Result<
         }
         return serve_stdio(server, interrupts.cancel.clone()).await.map_err(|error| failed(&error));
     };
-    let mut settings = HttpSettings::new(address, token(args)?);
+    let mut settings = HttpSettings::new(address, token);
     settings.hosts.clone_from(&args.hosts);
     let http = Http::bind(settings).await.map_err(|error| failed(&error))?;
     if args.no_auth {
         ui::note("WITHOUT A TOKEN: every program and every user of this machine can run commands as you");
+    }
+    let can_call = args.no_auth && (server.lets_commands_use_the_network() && args.approve == Approve::Ask);
+    if can_call {
+        ui::note(
+            "commands have the network, so they can call this server and answer for you: use a token, or --approve never",
+        );
     }
     if !address.ip().is_loopback() {
         ui::note(
@@ -178,6 +190,11 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     let cwd = real(&cwd, "--cwd")?;
     let Loaded { mut profile, audit } = config::load_for(&cwd, args.profile.as_deref())?;
     profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
+    // Who has it can answer for the user. It is there by now, because only what exists can be hidden.
+    if let Some(file) = &args.token_file {
+        let real = file.canonicalize().map_err(|error| CliError::failed("cannot find the token", &error))?;
+        profile.sandbox.secrets.push(real);
+    }
     let mut roots = vec![config::repository(&cwd).unwrap_or_else(|| cwd.clone())];
     for root in &args.roots {
         roots.push(real(root, "--root")?);
@@ -217,8 +234,9 @@ fn real(path: &Path, option: &str) -> Result<PathBuf, CliError> {
 /// As many as there are descriptors for, beside those of the server and of its connections.
 fn most_at_once(args: &Args) -> usize {
     const OF_ONE: u64 = 12;
-    let others = if args.http.is_some() { 384 } else { 64 };
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    // Its connections may have a quarter.
+    let others = 64 + if args.http.is_some() { (limit / 4).min(256) } else { 0 };
     usize::try_from((limit.saturating_sub(others) / OF_ONE).clamp(2, 64)).unwrap_or(2)
 }
 

@@ -4,14 +4,15 @@ use crate::text::Text;
 use crate::world::World;
 
 rule! {
-    /// Answers to Bashtion's own questions, given by a command, and changes to its hooks.
+    /// Answers to Bashtion's own questions, given by a command, changes to its hooks, and rules of its own choice.
     ///
     /// ## Why
     /// A question is put to a person. A command that answers it has not been agreed to by anybody. Nor has one that takes
-    /// the guard away.
+    /// the guard away, or brings another: the latter is asked about.
     ///
     /// ## Example
-    /// `bashtion approve ask-7k2m9q`, `bashtion run --approve always 'git reset --hard'`, `bashtion hook codex --uninstall`
+    /// `bashtion approve ask-7k2m9q`, `bashtion run --approve always 'git reset --hard'`, `bashtion hook codex --uninstall`,
+    /// `bashtion run --profile ./mine.toml 'git push'`
     ///
     /// ## Instead
     /// Say which question waits, and leave the answer to the user. Listing them with `bashtion approve` is refused too.
@@ -28,13 +29,21 @@ impl Rule for ApprovesItself {
                 "tell the user what you want changed, and leave it to them",
             ));
         }
-        if found.program != "bashtion" || !answers(&found.arguments) {
+        if found.program != "bashtion" {
             return None;
         }
-        Some(Problem::deny(
-            "this answers for the user",
-            "tell the user which question waits, and leave the answer to them",
-        ))
+        if answers(&found.arguments) {
+            return Some(Problem::deny(
+                "this answers for the user",
+                "tell the user which question waits, and leave the answer to them",
+            ));
+        }
+        chooses_rules(found).then(|| {
+            Problem::ask(
+                "this chooses by which rules it is judged and confined",
+                "leave out the option or variable, and run the command itself",
+            )
+        })
     }
 }
 
@@ -57,4 +66,23 @@ fn changes_hooks(arguments: &[Text]) -> bool {
     let verb = arguments.iter().find(|argument| argument.value().is_none_or(|text| !text.starts_with('-')));
     let is_change = |word: &Text| word.value().is_none_or(|text| matches!(text, "--install" | "--uninstall"));
     verb.and_then(Text::value) == Some("hook") && arguments.iter().any(is_change)
+}
+
+/// Options and variables that decide how Bashtion judges and confines what it runs.
+fn chooses_rules(found: &Found) -> bool {
+    const CHOOSING: [&str; 5] = ["--profile", "--sandbox", "--network", "--writable", "--no-auth"];
+    let verb = found.arguments.iter().find(|word| word.value().is_none_or(|text| !text.starts_with('-')));
+    if !verb.is_some_and(|verb| verb.value().is_none_or(|text| matches!(text, "run" | "serve"))) {
+        return false;
+    }
+    let end = found.arguments.iter().position(|word| word.value() == Some("--"));
+    let options = &found.arguments[..end.unwrap_or(found.arguments.len())];
+    // A shortened option is none: they have to be written in full.
+    let chooses = |word: &Text| {
+        let text = word.prefix();
+        let name = text.split('=').next().unwrap_or_default();
+        CHOOSING.contains(&name) || word.value().is_none() && text.is_empty()
+    };
+    let decides = |name: &str| matches!(name, "HOME" | "XDG_CONFIG_HOME") || name.starts_with("BASHTION_");
+    options.iter().any(chooses) || found.environment.iter().any(|(name, _)| decides(name))
 }

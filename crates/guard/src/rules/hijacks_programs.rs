@@ -53,10 +53,12 @@ fn alias(found: &Found, world: &World) -> Option<Problem> {
 
 /// Variables from which programs take other programs or code.
 pub(crate) fn is_loaded_by_programs(name: &str) -> bool {
-    const LOADED: [&str; 19] = [
+    const LOADED: [&str; 25] = [
         "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV",
         "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "PYTHONSTARTUP",
         "PERL5OPT", "RUBYOPT", "LESSOPEN", "NODE_OPTIONS", "PROMPT_COMMAND", "GIT_EXEC_PATH",
+        "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "SHELLOPTS", "BASHOPTS", "RUSTC_WRAPPER",
+        "BASHTION_CONFIG",
     ];
     LOADED.contains(&name)
 }

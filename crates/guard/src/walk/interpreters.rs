@@ -251,6 +251,7 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
                     .map(Text::known)
             }));
         }
+        "bashtion" => codes.extend(own_commands(arguments, known_input())),
         "npm" | "pnpm" | "yarn" => codes.extend(arguments.iter().filter_map(|argument| {
             let (name, code) = argument.value()?.split_once('=')?;
             name.starts_with("scripts.").then(|| Text::known(code))
@@ -421,6 +422,24 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             let start = rest.iter().position(|word| !word.prefix().starts_with('-')).unwrap_or(rest.len());
             codes.push(super::output::joined(&rest[start..]));
         }
+    }
+    codes
+}
+
+/// What `bashtion run` would run. Whatever may be it is taken for it: the values of options do no harm as commands.
+fn own_commands(arguments: &[Text], input: Option<Text>) -> Vec<Text> {
+    let Some(verb) = arguments.iter().position(|word| !word.prefix().starts_with('-')) else { return vec![] };
+    if arguments[verb].value().is_some_and(|verb| verb != "run") {
+        return vec![];
+    }
+    let rest = &arguments[verb + 1..];
+    let after_dashes = rest.iter().position(|word| word.value() == Some("--")).map(|at| &rest[at + 1..]);
+    let mut codes: Vec<Text> = match after_dashes {
+        Some(words) => words.to_vec(),
+        None => rest.iter().filter(|word| !word.prefix().starts_with('-')).cloned().collect(),
+    };
+    if rest.iter().any(|word| word.value() == Some("-")) {
+        codes.extend(input);
     }
     codes
 }

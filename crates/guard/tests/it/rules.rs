@@ -72,3 +72,24 @@ fn document() -> String {
     }
     text
 }
+
+#[test]
+fn what_bashtion_would_run_is_judged_like_anything() {
+    let world = World::new("/home/dev/project", "/home/dev");
+    for command in [
+        "bashtion run -- 'rm -rf /'",
+        "bashtion run --timeout 5s --json 'rm -rf /'",
+        "bashtion run 'rm -rf /' --json",
+        "/usr/bin/bashtion run --raw --timeout none -- 'cd / && rm -rf *' </dev/null",
+        "echo 'rm -rf /' | bashtion run -",
+        "timeout 5 bashtion run \"rm -rf /\"",
+    ] {
+        assert_eq!(judge(command, &world).decision, Decision::Deny, "{command}");
+    }
+    for command in [
+        "bashtion run -- 'ls -la'", "bashtion check 'rm -rf /'", "bashtion tasks",
+        "bashtion run --cwd src 'make test'",
+    ] {
+        assert_eq!(judge(command, &world).decision, Decision::Allow, "{command}");
+    }
+}

@@ -69,7 +69,7 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, ne
         take_in(request).await;
         return busy("too many requests at once; try again in a second");
     };
-    let begins = request.method() == Method::POST && !request.headers().contains_key("mcp-session-id");
+    let begins = request.method() == Method::POST && may_begin_a_session(request.headers());
     let ends = request.method() == Method::DELETE;
     if begins && gate.sessions.sessions.read().await.len() >= MOST_SESSIONS {
         take_in(request).await;
@@ -92,6 +92,12 @@ async fn take_in(refused: Request) {
     const MOST: usize = 64 << 10;
     const PATIENCE: Duration = Duration::from_secs(1);
     let _ = tokio::time::timeout(PATIENCE, to_bytes(refused.into_body(), MOST)).await;
+}
+
+/// Protocol 2026-07-28 and later have none; dates compare as text.
+fn may_begin_a_session(headers: &HeaderMap) -> bool {
+    let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+    !headers.contains_key("mcp-session-id") && version.is_none_or(|version| version < "2026-07-28")
 }
 
 fn busy(message: &str) -> Response {

@@ -17,6 +17,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rustix::net::sockopt::set_tcp_user_timeout;
+use rustix::process::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
@@ -57,8 +59,14 @@ pub struct Http {
 
 /// The same limits for everybody: how much a request may hold, how many connections there are, how long one may take to ask.
 const LARGEST_BODY: usize = 4 << 20;
-const MOST_CONNECTIONS: usize = 256;
+/// No more than a quarter of what may be open.
+fn most_connections() -> usize {
+    const MOST: u64 = 256;
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from((limit / 4).clamp(8, MOST)).unwrap_or(8)
+}
 const HEADER_TIME: Duration = Duration::from_secs(10);
+const UNREAD_TIME_MS: u32 = 60_000;
 /// A session that nobody has used for so long is forgotten.
 const SESSION_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -85,7 +93,7 @@ impl Http {
     pub async fn serve(self, server: &Server, stop: CancellationToken) {
         let quit = CancellationToken::new();
         let routes = self.routes(server, &quit);
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let places = Arc::new(Semaphore::new(most_connections()));
         let connections = TaskTracker::new();
         loop {
             let accepted = tokio::select! {
@@ -156,8 +164,9 @@ async fn accept(
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {
-            // Answers are small, and wait for nothing.
+            // Answers are small, and wait for nothing. Who does not take them at all is let go.
             let _ = stream.set_nodelay(true);
+            let _ = set_tcp_user_timeout(&stream, UNREAD_TIME_MS);
             Some((stream, place))
         }
         Err(error) => {

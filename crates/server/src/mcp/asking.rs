@@ -132,7 +132,7 @@ impl Asked {
 
     /// Only an approval that says so is one.
     fn meant(&self, result: &ElicitResult) -> Answer {
-        let by = format!("the user, through {},", self.client);
+        let by = format!("the user (through {})", self.client);
         let said = |name: &str| result.content.as_ref().and_then(|content| content.get(name)?.as_str());
         let reason = || said("reason").unwrap_or_default().trim().to_owned();
         match result.action {

@@ -17,7 +17,7 @@ mod wrong;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bashtion::{CancellationToken, Engine, Profile, ToolContext};
+use bashtion::{CancellationToken, Engine, Network, Profile, SandboxMode, ToolContext};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
@@ -122,6 +122,13 @@ impl Server {
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         self.shared.tools.iter().map(|tool| tool.name.as_ref()).collect()
+    }
+
+    /// Whether what runs here could reach what listens here.
+    #[must_use]
+    pub fn lets_commands_use_the_network(&self) -> bool {
+        let sandbox = &self.shared.setup.profile.sandbox;
+        sandbox.mode == SandboxMode::Off || sandbox.network == Network::On
     }
 
     /// Ends all commands that somebody waits for, and waits until they have ended. No others are run from then on.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use bashtion::calls::Answer;
-use bashtion::{Outcome, Status, Task, TaskState};
+use bashtion::{Outcome, Status, Task, TaskState, visible};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -64,7 +64,7 @@ fn in_words(outcome: &Outcome) -> String {
         append(&mut text, &format!("exit codes of the pipe: {}", codes.join(" ")));
     }
     if let (Some(session), Some(dir)) = (&outcome.session, &outcome.cwd_after) {
-        append(&mut text, &format!("session {session} is now in {}", dir.display()));
+        append(&mut text, &format!("session {session} is now in {}", visible(&dir.to_string_lossy())));
     }
     text.truncate(text.trim_end_matches('\n').len());
     text

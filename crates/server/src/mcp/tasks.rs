@@ -134,7 +134,7 @@ async fn how_it_stands(shared: &Shared, id: TaskId) -> Replied {
     }
     let mut text = task_line(&task);
     if !task.last_line.is_empty() {
-        append(&mut text, &format!("last line: {}", task.last_line));
+        append(&mut text, &format!("last line: {}", first_line(&task.last_line)));
     }
     Ok(result(text, facts(&task), false, &shared.setup))
 }
@@ -194,7 +194,8 @@ fn is_ours(task: &Task, setup: &Setup) -> bool {
 
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
-    text.lines().next().unwrap_or_default().chars().take(LONGEST).collect()
+    let line: String = text.lines().next().unwrap_or_default().chars().take(LONGEST).collect();
+    bashtion::visible(&line)
 }
 
 /// Files and locks are looked at where nobody waits for them.

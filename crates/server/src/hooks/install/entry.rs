@@ -230,7 +230,7 @@ fn ours_of(agent: Agent, line: &str) -> Option<Vec<String>> {
     let is_ours = match words.as_slice() {
         [program, verb, name, ..] => {
             let file = program.rsplit('/').next().unwrap_or_default();
-            file.starts_with("bashtion") && verb == "hook" && name == agent.name()
+            file == "bashtion" && verb == "hook" && name == agent.name()
         }
         _ => false,
     };

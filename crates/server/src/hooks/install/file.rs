@@ -51,7 +51,11 @@ pub fn replace(path: &Path, text: &str) -> Result<Option<PathBuf>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
     };
-    let copy = beside(&real, ".bashtion-backup");
+    // One that is there holds what was there before us.
+    let names = (1..).map(|n| if n == 1 { String::new() } else { format!("-{n}") });
+    let copies = names.take(MOST_COPIES).map(|n| beside(&real, &format!(".bashtion-backup{n}")));
+    let free = copies.clone().find(|copy| !copy.exists());
+    let copy = free.or_else(|| copies.last()).unwrap_or_else(|| beside(&real, ".bashtion-backup"));
     if let Some(metadata) = &before {
         let old = fs::read(&real).map_err(failed)?;
         written(&copy, &old, Some(metadata)).map_err(failed)?;
@@ -63,6 +67,9 @@ pub fn replace(path: &Path, text: &str) -> Result<Option<PathBuf>, FileError> {
     }
     Ok(before.map(|_| copy))
 }
+
+/// The last is written over.
+const MOST_COPIES: usize = 20;
 
 /// All of it or nothing, with the mode and the owner of what it is to be like.
 fn written(path: &Path, bytes: &[u8], like: Option<&fs::Metadata>) -> io::Result<()> {
