@@ -87,3 +87,26 @@ fn more_than_there_is_room_for_wait_their_turn_and_can_be_cancelled() {
     bashtion_testkit::wait_until("none does", || living_with("sleep 661827").is_empty());
     assert_eq!(client.bash("echo on")["structuredContent"]["stdout"], "on\n");
 }
+
+#[test]
+fn a_client_that_is_there_and_reads_nothing_does_not_keep_the_server() {
+    let world = world();
+    let mut child = world.bashtion().arg("serve").start_with_input();
+    let mut stdin = child.stdin.take().unwrap();
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    stdin.write_all(format!("{hello}\n").as_bytes()).unwrap();
+    for id in 2..60 {
+        stdin
+            .write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n").as_bytes())
+            .unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(child.id().cast_signed()),
+        nix::sys::signal::Signal::SIGTERM,
+    )
+    .unwrap();
+    let began = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}

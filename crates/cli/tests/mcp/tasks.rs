@@ -104,6 +104,27 @@ fn those_of_another_workspace_are_no_business_of_this_one() {
 }
 
 #[test]
+fn a_task_belongs_to_whoever_started_it_wherever_it_runs() {
+    let world = world();
+    for name in ["a", "b"] {
+        std::fs::create_dir(world.work().join(name)).unwrap();
+    }
+    let mut first = Client::with_capabilities(&world, &["--cwd", "a"], &json!({}));
+    first.result("bash", &json!({"command": "cd ../b", "session": "s"}));
+    let task = json!({"command": "pwd; sleep 717171", "session": "s", "mode": "background"});
+    let result = first.result("bash", &task);
+    let id = result["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+    let mut second = Client::with_capabilities(&world, &["--cwd", "b"], &json!({}));
+    assert_eq!(second.result("task_kill", &json!({"task_id": id}))["isError"], true);
+    let killed = first.result("task_kill", &json!({"task_id": id}));
+    assert_eq!(
+        killed["structuredContent"]["stdout"],
+        format!("{}\n", world.work().join("b").display()),
+        "{killed}"
+    );
+}
+
+#[test]
 fn of_very_much_output_a_part_is_shown_and_the_rest_can_be_asked_for() {
     let world = world();
     let mut client = Client::new(&world);

@@ -37,6 +37,9 @@ pub(super) struct Record {
     pub(super) display: String,
     pub(super) description: Option<String>,
     pub(super) cwd: String,
+    /// Where whoever started it was.
+    #[serde(default)]
+    pub(super) origin: Option<String>,
     /// Milliseconds since 1970.
     pub(super) started: u64,
     /// Which run of the machine.
@@ -61,6 +64,7 @@ impl Record {
             display: command.to_owned(),
             description: None,
             cwd: context.working_dir().to_string_lossy().into_owned(),
+            origin: Some(context.working_dir().to_string_lossy().into_owned()),
             started: milliseconds_since_1970(),
             boot: boot(),
             pid: 0,
@@ -86,6 +90,7 @@ impl Record {
             display: outcome.display.clone(),
             description: outcome.description.clone(),
             cwd: outcome.cwd.to_string_lossy().into_owned(),
+            origin: Some(context.working_dir().to_string_lossy().into_owned()),
             started: milliseconds_since_1970(),
             boot: boot(),
             pid: outcome.pid.unwrap_or(0),

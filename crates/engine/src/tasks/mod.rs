@@ -175,6 +175,8 @@ pub struct Task {
     pub placed: Placed,
     /// Where it runs.
     pub cwd: PathBuf,
+    /// Where whoever started it was: in a session it may run elsewhere.
+    pub origin: PathBuf,
     /// When it was started.
     pub started: SystemTime,
     /// When it ended, if it has.
@@ -376,6 +378,7 @@ impl Tasks {
             description: record.description,
             agent: record.agent,
             placed: self.placed,
+            origin: record.origin.unwrap_or_else(|| record.cwd.clone()).into(),
             cwd: record.cwd.into(),
             started: time(record.started),
             ended,

@@ -152,6 +152,7 @@ mod tests {
                 display: String::new(),
                 description: None,
                 cwd: String::new(),
+                origin: None,
                 started: 0,
                 boot: String::new(),
                 pid: 0,

@@ -188,7 +188,7 @@ fn ours(tasks: &Tasks, id: &TaskId, setup: &Setup) -> Result<Task, TaskError> {
 }
 
 fn is_ours(task: &Task, setup: &Setup) -> bool {
-    let within = |root: &Path| task.cwd.starts_with(root);
+    let within = |root: &Path| task.origin.starts_with(root);
     setup.roots.iter().any(|root| within(root) || root.canonicalize().is_ok_and(|real| within(&real)))
 }
 
