@@ -198,6 +198,19 @@ fn a_hook_is_not_put_into_a_file_with_comments() {
 }
 
 #[test]
+fn a_hook_of_the_project_follows_no_link_out_of_it() {
+    let world = world();
+    let outside = world.state();
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("settings.json"), "{}").unwrap();
+    std::os::unix::fs::symlink(&outside, world.work().join(".claude")).unwrap();
+    let finished = world.bashtion().args(&["hook", "claude-code", "--install", "--project"]).finish();
+    assert_eq!(finished.code(), Some(1));
+    assert!(finished.stderr().contains("leads out of the project by a link"), "{}", finished.stderr());
+    assert_eq!(fs::read_to_string(outside.join("settings.json")).unwrap(), "{}");
+}
+
+#[test]
 fn a_hook_of_the_project_goes_into_the_project() {
     let world = world();
     let finished = world.bashtion().args(&["hook", "cursor", "--install", "--project"]).finish();

@@ -109,11 +109,26 @@ fn words(args: &Args) -> Result<Vec<String>, CliError> {
 
 fn file(args: &Args) -> Result<PathBuf, CliError> {
     if args.project {
-        return Ok(project()?.file(args.agent));
+        let scope = project()?;
+        let file = scope.file(args.agent);
+        return if leads_out(&file, &scope) {
+            let message = format!("{} leads out of the project by a link", file.display());
+            Err(CliError::new(message).help("make it a file of the project, or leave out --project"))
+        } else {
+            Ok(file)
+        };
     }
     let scope = user()
         .ok_or_else(|| CliError::new("there is no home directory").help("set HOME, or use --project"))?;
     Ok(scope.file(args.agent))
+}
+
+/// Whoever made the project may have put a link there, to what is the user's own.
+fn leads_out(file: &Path, scope: &Scope) -> bool {
+    let Scope::Project(project) = scope else { return false };
+    let existing = file.ancestors().find(|path| path.symlink_metadata().is_ok());
+    let real = existing.map(Path::canonicalize);
+    !matches!((real, project.canonicalize()), (Some(Ok(real)), Ok(project)) if real.starts_with(&project))
 }
 
 /// The project that we are in.

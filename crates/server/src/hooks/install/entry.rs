@@ -230,7 +230,11 @@ fn ours_of(agent: Agent, line: &str) -> Option<Vec<String>> {
     let is_ours = match words.as_slice() {
         [program, verb, name, ..] => {
             let file = program.rsplit('/').next().unwrap_or_default();
-            file == "bashtion" && verb == "hook" && name == agent.name()
+            // A version may stand behind it, but not another word.
+            let rest = file.strip_prefix("bashtion").map(|rest| rest.trim_start_matches(['-', '.']));
+            let is_us =
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit()));
+            is_us && verb == "hook" && name == agent.name()
         }
         _ => false,
     };
