@@ -128,7 +128,7 @@ fn without_control_groups_and_nested_the_whole_tree_is_ended() {
     let script = r#"
         umount -l /sys/fs/cgroup/unified /sys/fs/cgroup
         exec "$BASHTION" run --json --timeout 1s --env BASHTION="$BASHTION" --env INNERMOST="$INNERMOST" \
-            '"$BASHTION" run --env INNERMOST="$INNERMOST" "\"$BASHTION\" run \"\$INNERMOST\""' --env BASHTION="$BASHTION"
+            '"$BASHTION" run --env INNERMOST="$INNERMOST" -- "\"$BASHTION\" run -- \"\$INNERMOST\""' --env BASHTION="$BASHTION"
     "#;
     let run = world.program("unshare").args(&["-m", "bash", "-c", script]).env("INNERMOST", innermost);
     let child = run.start();

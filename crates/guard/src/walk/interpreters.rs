@@ -426,7 +426,8 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
     codes
 }
 
-/// What `bashtion run` would run. Whatever may be it is taken for it: the values of options do no harm as commands.
+/// What `bashtion run` would run. Whatever may be it is taken for it: the values of options do no harm as commands. What is not
+/// known here is judged by it.
 fn own_commands(arguments: &[Text], input: Option<Text>) -> Vec<Text> {
     let Some(verb) = arguments.iter().position(|word| !word.prefix().starts_with('-')) else { return vec![] };
     if arguments[verb].value().is_some_and(|verb| verb != "run") {
@@ -441,5 +442,6 @@ fn own_commands(arguments: &[Text], input: Option<Text>) -> Vec<Text> {
     if rest.iter().any(|word| word.value() == Some("-")) {
         codes.extend(input);
     }
+    codes.retain(|code| code.value().is_some());
     codes
 }

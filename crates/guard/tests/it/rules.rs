@@ -88,7 +88,7 @@ fn what_bashtion_would_run_is_judged_like_anything() {
     }
     for command in [
         "bashtion run -- 'ls -la'", "bashtion check 'rm -rf /'", "bashtion tasks",
-        "bashtion run --cwd src 'make test'",
+        "bashtion run -- \"$UNKNOWN\"", "bashtion run --cwd src 'make test'",
     ] {
         assert_eq!(judge(command, &world).decision, Decision::Allow, "{command}");
     }
