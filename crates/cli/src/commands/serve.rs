@@ -103,8 +103,9 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     log(args.verbose);
-    let token = args.http.map_or(Ok(None), |_| token(args))?;
     let server = Server::new(setup(args)?);
+    // Shown once, so only by a server that can begin.
+    let token = args.http.map_or(Ok(None), |_| token(args))?;
     // One client is served quickest by one thread; many must not wait for one whose shell is slow to start.
     let mut runtime = match args.http {
         None => tokio::runtime::Builder::new_current_thread(),
@@ -190,10 +191,13 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     let cwd = real(&cwd, "--cwd")?;
     let Loaded { mut profile, audit } = config::load_for(&cwd, args.profile.as_deref())?;
     profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
-    // Who has it can answer for the user. It is there by now, because only what exists can be hidden.
+    // Who has it can answer for the user. It is there when the first command is planned.
     if let Some(file) = &args.token_file {
-        let real = file.canonicalize().map_err(|error| CliError::failed("cannot find the token", &error))?;
-        profile.sandbox.secrets.push(real);
+        let absolute = std::path::absolute(file);
+        profile
+            .sandbox
+            .secrets
+            .push(absolute.map_err(|error| CliError::failed("cannot name the token", &error))?);
     }
     let mut roots = vec![config::repository(&cwd).unwrap_or_else(|| cwd.clone())];
     for root in &args.roots {
