@@ -1,8 +1,9 @@
 //! What can be written on the command line. The comments here are the help texts.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::commands::approvals::{approve, deny};
 use crate::commands::{audit, check, completions, config, doctor, hook, man, run, schema, serve, tasks};
@@ -42,8 +43,10 @@ pub(crate) enum Command {
 
 /// What was typed, or the exit code after help was shown or a mistake was told.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
-    Cli::try_parse().map_err(|error| {
-        let mut options = std::env::args_os().take_while(|arg| arg != "--");
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let parsed = frequent(&typed).map_or_else(|| Cli::try_parse_from(&typed), |command| Ok(Cli { command }));
+    parsed.map_err(|error| {
+        let mut options = typed.iter().take_while(|arg| *arg != "--");
         if !error.use_stderr() {
             // Help and version; if they cannot be printed, the exit code is all there is.
             let _ = error.print();
@@ -54,4 +57,23 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(u8::MAX))
     })
+}
+
+/// The verbs that agents call for every command, if nothing is wrong with what was typed.
+///
+/// The options of all the other verbs together take longer to set up than a command to judge. Whatever is refused here,
+/// help among it, is for the whole.
+fn frequent(typed: &[OsString]) -> Option<Command> {
+    let (verb, rest) = typed.get(1..)?.split_first()?;
+    match verb.to_str()? {
+        "run" => alone(rest).map(Command::Run),
+        "check" => alone(rest).map(Command::Check),
+        "hook" => alone(rest).map(Command::Hook),
+        _ => None,
+    }
+}
+
+fn alone<A: Args>(typed: &[OsString]) -> Option<A> {
+    let verb = A::augment_args(clap::Command::new("bashtion").no_binary_name(true));
+    A::from_arg_matches(&verb.try_get_matches_from(typed).ok()?).ok()
 }

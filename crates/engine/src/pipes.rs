@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, PipeReader};
 use std::thread;
 use std::time::Duration;
 
+use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use tokio::net::unix::pipe::Receiver;
 
@@ -52,10 +53,12 @@ impl Pipes {
         self.first.is_none() && self.second.is_none()
     }
 
-    /// The next bytes of either stream; zero at its end. Waits for ever when both have ended.
+    /// The next bytes of either stream, as many as there is room for; none at its end. Waits for ever when both have
+    /// ended.
     ///
     /// Nothing is lost when the future is dropped: the read itself is its last step.
-    pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<(Stream, usize)> {
+    pub(crate) async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<Stream> {
+        buffer.clear();
         loop {
             if std::mem::take(&mut self.drained) {
                 thread::sleep(NAP);
@@ -64,12 +67,12 @@ impl Pipes {
                 ready = readable(self.first.as_ref()) => ready?,
                 ready = readable(self.second.as_ref()) => ready?,
             };
-            match pipe.receiver.try_read(buffer) {
+            match pipe.receiver.try_read_buf(buffer) {
                 Ok(count) => {
                     let stream = pipe.stream;
-                    self.drained = pipe.bytes > WIDE as u64 && count < buffer.len() / 2;
+                    self.drained = pipe.bytes > WIDE as u64 && count < buffer.capacity() / 2;
                     self.note(stream, count);
-                    return Ok((stream, count));
+                    return Ok(stream);
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(error) => return Err(error),
@@ -78,12 +81,13 @@ impl Pipes {
     }
 
     /// The next bytes of either stream if there are any now.
-    pub(crate) fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
+    pub(crate) fn read_now(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<Stream>> {
+        buffer.clear();
         for pipe in [&self.first, &self.second].into_iter().flatten() {
             // Past the runtime, which may not have heard yet that there is something.
-            match rustix::io::read(&pipe.receiver, &mut *buffer) {
+            match rustix::io::read(&pipe.receiver, spare_capacity(buffer)) {
                 Ok(0) | Err(Errno::AGAIN | Errno::INTR) => {}
-                Ok(count) => return Ok(Some((pipe.stream, count))),
+                Ok(_) => return Ok(Some(pipe.stream)),
                 Err(error) => return Err(error.into()),
             }
         }

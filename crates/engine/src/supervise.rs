@@ -49,7 +49,8 @@ pub(crate) enum Stopped {
 /// One select watches output, exit, deadline and cancellation; output keeps flowing in every phase.
 pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Result<Ended> {
     let mut watch = Watch::new(running);
-    let mut buffer = vec![0; READ_SIZE].into_boxed_slice();
+    // Only what is written into it becomes real memory.
+    let mut buffer = Vec::with_capacity(READ_SIZE);
     loop {
         let wake_at = match watch.advance(context)? {
             Next::Wait(until) => until,
@@ -71,8 +72,8 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
             }
             () = room(slow), if slow.is_some() => {}
             read = watch.running.pipes.read(&mut buffer), if slow.is_none() => {
-                let (stream, count) = read?;
-                watch.absorb(stream, &buffer[..count], context);
+                let stream = read?;
+                watch.absorb(stream, &buffer, context);
             }
         }
     }
@@ -288,14 +289,14 @@ impl Watch {
     }
 
     /// What is in the pipes already, when nobody waits any longer for more: a kept or unkillable process holds them.
-    fn read_rest(&mut self, buffer: &mut [u8], context: &ToolContext) -> io::Result<()> {
+    fn read_rest(&mut self, buffer: &mut Vec<u8>, context: &ToolContext) -> io::Result<()> {
         const MOST: usize = 4 << 20;
         let mut total = 0;
         while total < MOST
-            && let Some((stream, count)) = self.running.pipes.read_now(buffer)?
+            && let Some(stream) = self.running.pipes.read_now(buffer)?
         {
-            self.absorb(stream, &buffer[..count], context);
-            total += count;
+            self.absorb(stream, buffer, context);
+            total += buffer.len();
         }
         Ok(())
     }

@@ -23,30 +23,47 @@ impl Hierarchies {
     }
 
     fn parse(own: &str, mounts: &str) -> Self {
+        // A host of containers has hundreds of mounts, and few of these.
+        let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::parse).collect();
         let find = |filesystem: &str, controller: &str| {
             let own = own.lines().find_map(|line| {
                 let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
                 controllers.split(',').any(|name| name == controller).then_some(path)
             })?;
-            mounts.lines().find_map(|line| within_mount(line, filesystem, controller, own))
+            mounts.iter().find_map(|mount| mount.place(filesystem, controller, own))
         };
         Self { unified: find("cgroup2", ""), memory: find("cgroup", "memory"), pids: find("cgroup", "pids") }
     }
 }
 
-/// Where `own`, a path inside the hierarchy, is found if this line of mountinfo is its mount.
-fn within_mount(line: &str, filesystem: &str, controller: &str, own: &str) -> Option<PathBuf> {
-    let (mount, kind) = line.split_once(" - ")?;
-    let mut kind = kind.split(' ');
-    let (found, options) = (kind.next()?, kind.nth(1)?);
-    let has_controller = controller.is_empty() || options.split(',').any(|name| name == controller);
-    if found != filesystem || !has_controller {
-        return None;
+/// A control group file system: a line of mountinfo.
+struct Mount<'a> {
+    filesystem: &'a str,
+    /// Of version 1 also the controllers.
+    options: &'a str,
+    root: &'a str,
+    point: &'a str,
+}
+
+impl<'a> Mount<'a> {
+    /// Six fields, any number of optional ones, a dash, and three more.
+    fn parse(line: &'a str) -> Option<Self> {
+        let mut fields = line.split(' ').skip(3);
+        let (root, point) = (fields.next()?, fields.next()?);
+        let mut kind = fields.skip_while(|field| *field != "-").skip(1);
+        let filesystem = kind.next().filter(|name| name.starts_with("cgroup"))?;
+        Some(Self { filesystem, options: kind.nth(1)?, root, point })
     }
-    let mut fields = mount.split(' ').skip(3);
-    let (root, point) = (fields.next()?, fields.next()?);
-    let inside = Path::new(own).strip_prefix(root).ok()?;
-    Some(Path::new(point).join(inside))
+
+    /// Where `own`, a path inside the hierarchy, is found if this is its mount.
+    fn place(&self, filesystem: &str, controller: &str, own: &str) -> Option<PathBuf> {
+        let has_controller = controller.is_empty() || self.options.split(',').any(|name| name == controller);
+        if self.filesystem != filesystem || !has_controller {
+            return None;
+        }
+        let inside = Path::new(own).strip_prefix(self.root).ok()?;
+        Some(Path::new(self.point).join(inside))
+    }
 }
 
 #[cfg(test)]
