@@ -9,23 +9,16 @@ use crate::store::{Settings, now, set_end};
 /// begins from now on.
 pub(crate) fn prune(connection: &Connection, key: &Key, settings: &Settings) -> rusqlite::Result<()> {
     let age = i64::try_from(settings.keep_for.as_millis()).unwrap_or(i64::MAX);
-    let oldest = now().saturating_sub(age);
-    let by_age: Option<i64> =
-        connection.query_row("SELECT max(id) FROM entries WHERE time < ?1", [oldest], |row| row.get(0))?;
-    let mut until = by_age.unwrap_or(0);
-    let bytes: i64 = connection.query_row(
-        "SELECT coalesce(sum(length(data) + length(coalesce(command, '')) + 200), 0) FROM entries WHERE id > ?1",
-        [until],
-        |row| row.get(0),
-    )?;
-    if bytes > i64::try_from(settings.keep_size).unwrap_or(i64::MAX) {
+    let mut until = last_before(connection, now().saturating_sub(age))?;
+    let keep_size = i64::try_from(settings.keep_size).unwrap_or(i64::MAX);
+    // Rows are counted only when the whole has grown too large: there may be a million of them.
+    if used_bytes(connection)? > keep_size && bytes_after(connection, until)? > keep_size {
         // Down to nine tenths, so that it is not done for every row.
-        let most = i64::try_from(settings.keep_size / 10 * 9).unwrap_or(i64::MAX);
         until = connection.query_row(
             "SELECT coalesce(max(id), ?2) FROM (
                  SELECT id, sum(length(data) + length(coalesce(command, '')) + 200) OVER (ORDER BY id DESC) AS newer
                  FROM entries WHERE id > ?2) WHERE newer > ?1",
-            [most, until],
+            [keep_size / 10 * 9, until],
             |row| row.get(0),
         )?;
     }
@@ -39,8 +32,36 @@ pub(crate) fn prune(connection: &Connection, key: &Key, settings: &Settings) -> 
     Ok(())
 }
 
+/// The last of the rows at the beginning that are older than this. Only those are read, and the first that is not.
+fn last_before(connection: &Connection, time: i64) -> rusqlite::Result<i64> {
+    connection.query_row(
+        "SELECT coalesce((SELECT min(id) - 1 FROM entries WHERE time >= ?1), (SELECT max(id) FROM entries), 0)",
+        [time],
+        |row| row.get(0),
+    )
+}
+
+fn used_bytes(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row(
+        "SELECT (page_count - freelist_count) * page_size
+         FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+        [],
+        |row| row.get(0),
+    )
+}
+
+fn bytes_after(connection: &Connection, id: i64) -> rusqlite::Result<i64> {
+    connection.query_row(
+        "SELECT coalesce(sum(length(data) + length(coalesce(command, '')) + 200), 0) FROM entries WHERE id > ?1",
+        [id],
+        |row| row.get(0),
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use crate::store::{Audit, Entry};
     use crate::{Broken, Settings};
 
@@ -63,5 +84,26 @@ mod tests {
         assert!(first > 1);
         database.execute("DELETE FROM entries WHERE id = ?1", [first]).unwrap();
         assert_eq!(audit.verify().unwrap().broken, Some(Broken::Missing(first)));
+    }
+
+    #[test]
+    fn what_is_too_old_goes_and_the_rest_stays() {
+        let temp = tempfile::tempdir().unwrap();
+        let hour = Duration::from_secs(3600);
+        let settings = Settings { keep_for: hour, ..Settings::in_directory(temp.path()) };
+        let audit = Audit::open(&settings).unwrap();
+        for _ in 0..10 {
+            audit.append(Entry::example()).unwrap();
+        }
+        assert_eq!(audit.verify().unwrap().rows, 10);
+        let database = rusqlite::Connection::open(audit.path()).unwrap();
+        let oldest = |until: i64| {
+            let changed = "UPDATE entries SET time = time - 3601000 WHERE id <= ?1";
+            database.execute(changed, [until]).unwrap();
+            audit.append(Entry::example()).unwrap();
+            let _ = audit.verify().unwrap();
+            database.query_row("SELECT min(id) FROM entries", [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert_eq!([oldest(0), oldest(4), oldest(4), oldest(11)], [1, 5, 5, 12]);
     }
 }
