@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use regex::{Regex, RegexBuilder};
+use regex_lite::{Captures, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::PolicyError;
@@ -86,9 +86,9 @@ impl TextRule {
     fn search(&self, pattern: &str, command: &str) -> Option<Range<usize>> {
         let Ok(pattern) = compiled(pattern) else { return Some(0..command.len()) };
         let kept = match self.except.as_deref().map(compiled) {
-            Some(Ok(except)) => except
-                .replace_all(command, |taken: &regex::Captures<'_>| "\0".repeat(taken[0].len()))
-                .into_owned(),
+            Some(Ok(except)) => {
+                except.replace_all(command, |taken: &Captures<'_>| "\0".repeat(taken[0].len())).into_owned()
+            }
             Some(Err(_)) | None => command.to_owned(),
         };
         pattern.find(&kept).map(|found| found.range())
@@ -100,7 +100,7 @@ impl TextRule {
     }
 }
 
-fn compiled(pattern: &str) -> Result<Regex, regex::Error> {
+fn compiled(pattern: &str) -> Result<Regex, regex_lite::Error> {
     RegexBuilder::new(pattern).size_limit(1 << 20).build()
 }
 
@@ -144,6 +144,6 @@ mod tests {
         assert!(rule("").check().is_err());
         assert!(rule(r#"contains = [""]"#).check().is_err());
         let error = rule("regex = '('").check().unwrap_err();
-        assert!(error.to_string().contains("unclosed group"), "{error}");
+        assert!(error.to_string().contains("open group without closing"), "{error}");
     }
 }

@@ -7,6 +7,7 @@
 mod broad;
 mod decide;
 mod entry;
+mod expression;
 mod forms;
 mod harmless;
 mod hidden;
@@ -159,7 +160,7 @@ impl Permissions {
     /// ```
     #[must_use]
     pub fn exact(command: &str) -> String {
-        entry::exact(command)
+        expression::exact(command)
     }
 
     /// What they were made from.
