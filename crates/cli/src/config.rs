@@ -21,6 +21,8 @@ pub(crate) struct Loaded {
     pub(crate) profile: Profile,
     /// None if nothing is written down.
     pub(crate) audit: Option<bashtion_audit::Settings>,
+    /// The root of the repository that the directory belongs to.
+    pub(crate) repository: Option<PathBuf>,
 }
 
 pub(crate) const PROJECT_FILE: &str = ".bashtion.toml";
@@ -30,13 +32,19 @@ const LARGEST: u64 = 1 << 20;
 
 /// How commands in this directory are judged, confined, run and reported.
 pub(crate) fn load_for(cwd: &Path, profile: Option<&str>) -> Result<Loaded, CliError> {
-    let mut profile = match layers(cwd, profile)? {
-        Some(layers) => layers.profile()?,
-        None => Profile::default(),
-    };
-    profile.sandbox.kept = own_places(cwd)?;
+    let mut profile = profile_for(cwd, profile)?;
+    let repository = repository(cwd);
+    profile.sandbox.kept = own_places(repository.as_deref().unwrap_or(cwd))?;
     let audit = audit(&profile)?;
-    Ok(Loaded { profile, audit })
+    Ok(Loaded { profile, audit, repository })
+}
+
+/// The same without what only running a command needs.
+pub(crate) fn profile_for(cwd: &Path, profile: Option<&str>) -> Result<Profile, CliError> {
+    match layers(cwd, profile)? {
+        Some(layers) => Ok(layers.profile()?),
+        None => Ok(Profile::default()),
+    }
 }
 
 /// Everything that has a say in this directory, on top of each other. None if nothing but the default profile has.
@@ -141,8 +149,7 @@ fn secrets() -> Vec<(String, String)> {
 
 /// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
 /// only what exists can be kept.
-fn own_places(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let project = repository(cwd).unwrap_or_else(|| cwd.to_owned());
+fn own_places(project: &Path) -> Result<Vec<PathBuf>, CliError> {
     let named = std::env::var_os("BASHTION_CONFIG").is_some_and(|name| !name.is_empty());
     let config = user_file()?.and_then(|path| std::path::absolute(path).ok());
     let config = if named { config } else { config.and_then(|path| path.parent().map(Path::to_owned)) };
@@ -151,7 +158,7 @@ fn own_places(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
     let files = user_file()?.into_iter().chain(places.clone());
     let led_to = files.filter_map(|place| place.canonicalize().ok()).filter(|real| !places.contains(real));
     let places: Vec<PathBuf> = places.iter().cloned().chain(led_to.collect::<Vec<_>>()).collect();
-    for place in places.iter().filter(|place| place.starts_with(&project) && !place.exists()) {
+    for place in places.iter().filter(|place| place.starts_with(project) && !place.exists()) {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
     }
     Ok(places)

@@ -33,6 +33,7 @@
 mod child;
 mod confinement;
 mod detach;
+mod disposition;
 mod exit;
 mod report;
 mod spec;

@@ -97,8 +97,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if let Some(name) = &args.rule {
         return show_rule(name, args);
     }
-    let world = world_in(&config::directory(args.cwd.as_deref())?);
-    let policy = config::load_for(world.cwd().as_ref(), args.profile.as_deref())?.profile.policy;
+    let cwd = config::directory(args.cwd.as_deref())?;
+    let world = world_in(&cwd, config::repository(&cwd).as_deref());
+    let policy = config::profile_for(&cwd, args.profile.as_deref())?.policy;
     if args.lines {
         return check_lines(&policy, &world);
     }
@@ -169,11 +170,11 @@ fn exit_code(decision: Decision) -> ExitCode {
     }
 }
 
-/// What is known about commands in this directory.
-pub(crate) fn world_in(cwd: &Path) -> World {
+/// What is known about commands in this directory, which belongs to this repository.
+pub(crate) fn world_in(cwd: &Path, repository: Option<&Path>) -> World {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
     let world = World::new(cwd.to_string_lossy(), home.to_string_lossy());
-    match config::repository(cwd) {
+    match repository {
         Some(root) => world.workspace(root.to_string_lossy()),
         None => world,
     }

@@ -128,7 +128,7 @@ fn reply(args: &Args) -> Result<Reply, CliError> {
 fn judge(args: &Args, call: &Call) -> Result<Judged, CliError> {
     let cwd = config::directory(call.cwd.as_deref())?;
     let loaded = config::load_for(&cwd, args.profile.as_deref())?;
-    let world = check::world_in(&cwd);
+    let world = check::world_in(&cwd, loaded.repository.as_deref());
     let verdict = loaded.profile.policy.judge(&bashtion_guard::analyze(&call.command, &world), &world);
     // What is run by us is written down there.
     if !args.confine || verdict.decision != Decision::Allow {

@@ -1,18 +1,17 @@
 //! Ctrl-C and its like end the command, not just us.
 
-use std::fs::File;
 use std::future::{pending, poll_fn};
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use bashtion::CancellationToken;
+use bashtion::{CancellationToken, Signal};
 use nix::sys::signal::SigSet;
 use rustix::process::{Resource, getrlimit};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{self, SignalKind, signal};
 
 /// The first signal that would end us cancels the command; the second kills it at once.
 #[derive(Debug, Clone)]
@@ -37,8 +36,7 @@ impl Interrupts {
         let _entered = runtime.enter();
         // Whoever started us may have blocked them.
         SigSet::all().thread_unblock()?;
-        let ignored = ignored_signals();
-        let is_ignored = |kind: SignalKind| ignored & (1 << (kind.as_raw_value() - 1)) != 0;
+        let is_ignored = |kind: SignalKind| Signal::from_raw(kind.as_raw_value()).is_ignored();
         // Handled only so that it is not ignored: the kernel would throw exit codes away.
         if is_ignored(SignalKind::child()) {
             drop(signal(SignalKind::child())?);
@@ -73,7 +71,7 @@ impl Interrupts {
     }
 
     /// One task for all of them, because starting many takes its time.
-    async fn act_on(self, mut signals: Vec<(i32, Signal)>) {
+    async fn act_on(self, mut signals: Vec<(i32, unix::Signal)>) {
         loop {
             let number = poll_fn(|context| {
                 let mut came = signals
@@ -102,13 +100,4 @@ impl Interrupts {
         tokio::time::sleep(PATIENCE).await;
         signal
     }
-}
-
-/// A bit for each signal that was ignored when we were started, as far as that can be told here.
-fn ignored_signals() -> u64 {
-    let mut text = [0; 4096];
-    let read = File::open("/proc/self/status").and_then(|mut file| file.read(&mut text)).unwrap_or(0);
-    let status = String::from_utf8_lossy(&text[..read]);
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

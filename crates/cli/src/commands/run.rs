@@ -21,7 +21,7 @@ use crate::commands::interrupt::Interrupts;
 use crate::commands::tasks::parse_agent;
 use crate::error::CliError;
 use crate::ui::{self, Face, Format};
-use crate::{config, exit_code};
+use crate::exit_code;
 use settings::{Patience, Settings, parse_env, parse_timeout};
 pub(crate) use settings::{ledger, with_ledger};
 
@@ -248,7 +248,7 @@ fn context(settings: &Settings, interrupts: &Interrupts) -> ToolContext {
         .any_root()
         .cancel(interrupts.cancel.clone())
         .kill(interrupts.kill.clone());
-    config::repository(&settings.cwd).into_iter().fold(context, ToolContext::workspace)
+    settings.repository.iter().fold(context, ToolContext::workspace)
 }
 
 async fn run_and_show(

@@ -51,7 +51,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let cwd = config::directory(args.cwd.as_deref())?;
-    let profile = config::load_for(&cwd, args.profile.as_deref())?.profile;
+    let profile = config::profile_for(&cwd, args.profile.as_deref())?;
     let format = match args.format {
         For::Mcp => ToolFormat::Mcp,
         For::Anthropic => ToolFormat::Anthropic,

@@ -189,7 +189,7 @@ fn token(args: &Args) -> Result<Option<Token>, CliError> {
 fn setup(args: &Args) -> Result<Setup, CliError> {
     let cwd = config::directory(args.cwd.as_deref())?;
     let cwd = real(&cwd, "--cwd")?;
-    let Loaded { mut profile, audit } = config::load_for(&cwd, args.profile.as_deref())?;
+    let Loaded { mut profile, audit, repository } = config::load_for(&cwd, args.profile.as_deref())?;
     profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
     // Who has it can answer for the user. It is there when the first command is planned.
     if let Some(file) = &args.token_file {
@@ -199,7 +199,7 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
             .secrets
             .push(absolute.map_err(|error| CliError::failed("cannot name the token", &error))?);
     }
-    let mut roots = vec![config::repository(&cwd).unwrap_or_else(|| cwd.clone())];
+    let mut roots = vec![repository.unwrap_or_else(|| cwd.clone())];
     for root in &args.roots {
         roots.push(real(root, "--root")?);
     }

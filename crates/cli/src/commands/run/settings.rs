@@ -24,6 +24,7 @@ use crate::ui::{self, Face, Own};
 pub(super) struct Settings {
     pub(super) request: Request,
     pub(super) cwd: PathBuf,
+    pub(super) repository: Option<PathBuf>,
     pub(super) face: Face,
     state_dir: Option<PathBuf>,
     pub(super) profile: Profile,
@@ -89,7 +90,7 @@ impl Settings {
             },
         };
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
-        let Loaded { mut profile, mut audit } =
+        let Loaded { mut profile, mut audit, repository } =
             config::load_for(&cwd, args.profile.as_deref()).map_err(failed)?;
         profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
         let face = face(args, &profile);
@@ -148,6 +149,7 @@ impl Settings {
         Ok(Self {
             request,
             cwd,
+            repository,
             face,
             state_dir: state_dir(),
             profile,
