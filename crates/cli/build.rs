@@ -1,10 +1,12 @@
-//! Links the C library into the program, where its archives are installed.
+//! Links the program so that it runs everywhere and starts fast: agents start it for every command.
 //!
-//! The same file then runs on any Linux of its architecture, in any container; and starting it costs a sixth of a shell
-//! less, because nothing has to be found, loaded and bound: agents start us for every command.
+//! The C library is linked into it, where its archives are installed. The same file then runs on any Linux of its
+//! architecture, in any container; and starting it costs a sixth of a shell less, because nothing has to be found, loaded
+//! and bound. Cargo can do that by itself only for a target that is named on the command line. So the libraries that it
+//! asks the linker for by name are found here first, as one-line scripts that name the archives instead.
 //!
-//! Cargo can do that by itself only for a target that is named on the command line. So the libraries that it asks the
-//! linker for by name are found here first, as one-line scripts that name the archives instead.
+//! What a start passes through lies side by side in it, and addresses that have to be adjusted are listed tersely: each
+//! page that is not looked at is one less to map and to unmap.
 
 use std::env;
 use std::fs;
@@ -22,28 +24,48 @@ const LIBRARIES: [(&str, &[&str]); 7] = [
     ("util", &["libutil.a"]),
 ];
 
+/// Which functions lie side by side: see `scripts/startup-order`.
+const ORDER: &str = "startup.ld";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={ORDER}");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
     let glibc = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
-    let Some(scripts) = env::var_os("OUT_DIR").map(PathBuf::from).filter(|_| native && glibc) else { return };
-    if can_link(&scripts) && write_scripts(&scripts).is_some() {
-        // For the program alone: tests are linked as ever.
-        println!("cargo::rustc-link-arg-bins=-L{}", scripts.display());
-        println!("cargo::rustc-link-arg-bins=-static-pie");
+    let Some(directory) = env::var_os("OUT_DIR").map(PathBuf::from).filter(|_| native && glibc) else { return };
+    let mut options = vec![];
+    let mut wanted = vec![vec!["-Wl,-z,pack-relative-relocs".to_owned()]];
+    if write_scripts(&directory).is_some() {
+        wanted.insert(0, vec![format!("-L{}", directory.display()), "-static-pie".to_owned()]);
     }
+    if let Some(order) = order().filter(|_| is("PROFILE", "release")) {
+        wanted.push(vec![format!("-Wl,-T,{}", order.display())]);
+    }
+    for more in wanted {
+        let tried = [options.as_slice(), &more].concat();
+        if can_link(&directory, &tried) {
+            options = tried;
+        }
+    }
+    // For the program alone: tests are linked as ever.
+    options.iter().for_each(|option| println!("cargo::rustc-link-arg-bins={option}"));
 }
 
-/// Tried rather than guessed: some systems have no archives, and some compilers do not know the option.
-fn can_link(directory: &Path) -> bool {
-    let (source, program) = (directory.join("empty.c"), directory.join("empty"));
-    let written = fs::write(&source, "int main(void) { return 0; }\n").is_ok();
-    let compiled = || Command::new("cc").arg("-static-pie").arg("-o").args([&program, &source]).output();
-    let runs = || Command::new(&program).status();
-    written
-        && compiled().is_ok_and(|done| done.status.success())
-        && runs().is_ok_and(|status| status.success())
+/// Tried rather than guessed: some systems have no archives, and linkers and C libraries differ in what they know.
+fn can_link(directory: &Path, options: &[String]) -> bool {
+    let (source, program) = (directory.join("trial.rs"), directory.join("trial"));
+    let mut compiler = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    compiler.arg("--crate-name=trial").arg("-o").args([&program, &source]);
+    compiler.args(options.iter().map(|option| format!("-Clink-arg={option}")));
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        compiler.arg(format!("-Clinker={linker}"));
+    }
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    compiler.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
+    fs::write(&source, "fn main() { println!(\"{:?}\", std::env::args()) }\n").is_ok()
+        && compiler.output().is_ok_and(|done| done.status.success())
+        && Command::new(&program).output().is_ok_and(|done| done.status.success())
 }
 
 fn write_scripts(directory: &Path) -> Option<()> {
@@ -60,4 +82,9 @@ fn path_of(archive: &str) -> Option<String> {
     let path = String::from_utf8(answer.stdout).ok()?.trim_end().to_owned();
     // A compiler that has none prints the bare name.
     Path::new(&path).is_absolute().then_some(path)
+}
+
+fn order() -> Option<PathBuf> {
+    let script = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join(ORDER);
+    script.exists().then_some(script)
 }

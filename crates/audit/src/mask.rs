@@ -25,7 +25,9 @@ pub fn is_secret_name(name: &str) -> bool {
     const ENDS: [&str; 5] = ["_KEY", "_PAT", "_PWD", "_AUTH", "_PASS"];
     let upper = name.to_ascii_uppercase();
     // Names are short: a search that is prepared for each word takes longer than looking everywhere for all.
-    let begins = |at: &[u8]| WORDS.iter().any(|word| at.starts_with(word.as_bytes()));
+    let begins = |at: &[u8]| {
+        WORDS.iter().any(|word| at.first() == word.as_bytes().first() && at.starts_with(word.as_bytes()))
+    };
     let bytes = upper.as_bytes();
     (0..bytes.len()).any(|at| begins(&bytes[at..])) || ENDS.iter().any(|end| upper.ends_with(end))
 }
