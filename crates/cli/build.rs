@@ -33,7 +33,9 @@ fn main() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
     let glibc = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
-    let Some(directory) = env::var_os("OUT_DIR").map(PathBuf::from).filter(|_| native && glibc) else { return };
+    let Some(directory) = env::var_os("OUT_DIR").map(PathBuf::from).filter(|_| native && glibc) else {
+        return;
+    };
     let mut options = vec![];
     let mut wanted = vec![vec!["-Wl,-z,pack-relative-relocs".to_owned()]];
     if write_scripts(&directory).is_some() {

@@ -20,8 +20,8 @@ use crate::commands::confining;
 use crate::commands::interrupt::Interrupts;
 use crate::commands::tasks::parse_agent;
 use crate::error::CliError;
-use crate::ui::{self, Face, Format};
 use crate::exit_code;
+use crate::ui::{self, Face, Format};
 use settings::{Patience, Settings, parse_env, parse_timeout};
 pub(crate) use settings::{ledger, with_ledger};
 

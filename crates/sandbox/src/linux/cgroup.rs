@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, mkdirat, openat, unlinkat};
 
-use super::hierarchies::Hierarchies;
+use super::hierarchies::{self, Hierarchies};
 
 /// Makes control groups, and keeps empty ones for the next command: making one costs as much as a pipe does.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups {
+    unified: OnceLock<Option<PathBuf>>,
     hierarchies: OnceLock<Hierarchies>,
     idle: Mutex<Vec<Cgroup>>,
     /// Whether a privileged command can leave no limit in a group for the next one: no controller is on.
@@ -29,7 +30,7 @@ pub(super) const PREFIX: &str = "bashtion-";
 impl Cgroups {
     /// One for a command, or none where this host lets us make none that can be killed as a whole.
     pub(super) fn lease(self: &Arc<Self>) -> Option<Lease> {
-        let own = self.hierarchies().unified.as_ref()?;
+        let own = self.unified()?;
         let cgroup = self.reuse(own).or_else(|| Cgroup::create(own))?;
         Some(Lease { cgroup: Some(cgroup), home: Arc::clone(self) })
     }
@@ -47,11 +48,12 @@ impl Cgroups {
     pub(super) fn remove_those_of_dead_hosts(&self) {
         /// It takes time that a short command notices, so most hosts leave it to another.
         const ONE_IN: u32 = 16;
-        let Some(own) = self.hierarchies.get().filter(|_| std::process::id().is_multiple_of(ONE_IN)) else {
+        if !std::process::id().is_multiple_of(ONE_IN) {
             return;
-        };
+        }
         self.tidied.get_or_init(|| {
-            let directories = [&own.unified, &own.memory, &own.pids].into_iter().flatten();
+            let limiting = self.hierarchies.get().into_iter().flat_map(|own| [&own.memory, &own.pids]);
+            let directories = self.unified.get().into_iter().chain(limiting).flatten();
             for entry in directories.filter_map(|own| fs::read_dir(own).ok()).flatten().flatten() {
                 let name = entry.file_name();
                 let host =
@@ -68,11 +70,18 @@ impl Cgroups {
         *self.limiting.get_or_init(|| {
             let own = self.hierarchies();
             let mine = |path: &PathBuf| access(path, Access::WRITE_OK).is_ok();
-            let unified = || own.unified.as_ref().is_some_and(|own| mine(own) && has_controllers(own));
+            let unified = || self.unified().is_some_and(|own| mine(own) && has_controllers(own));
             (own.memory.as_ref().is_some_and(mine) && own.pids.as_ref().is_some_and(mine)) || unified()
         })
     }
 
+    /// Our own group of version 2.
+    fn unified(&self) -> Option<&PathBuf> {
+        let find = || hierarchies::unified_as_usual().or_else(|| self.hierarchies().unified.clone());
+        self.unified.get_or_init(find).as_ref()
+    }
+
+    /// Where every group of ours is. Looked up only when it matters: a host of containers has hundreds of mounts.
     pub(super) fn hierarchies(&self) -> &Hierarchies {
         self.hierarchies.get_or_init(Hierarchies::of_this_process)
     }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FsWord, statfs};
+
 use super::processes;
 
 /// The directory of the group that we are in: of version 2, and of the version 1 controllers that can limit a tree.
@@ -23,17 +25,34 @@ impl Hierarchies {
     }
 
     fn parse(own: &str, mounts: &str) -> Self {
-        // A host of containers has hundreds of mounts, and few of these.
         let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::parse).collect();
         let find = |filesystem: &str, controller: &str| {
-            let own = own.lines().find_map(|line| {
-                let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-                controllers.split(',').any(|name| name == controller).then_some(path)
-            })?;
+            let own = own_path(own, controller)?;
             mounts.iter().find_map(|mount| mount.place(filesystem, controller, own))
         };
         Self { unified: find("cgroup2", ""), memory: find("cgroup", "memory"), pids: find("cgroup", "pids") }
     }
+}
+
+/// The directory of our group of version 2, if it is where most systems mount them.
+pub(super) fn unified_as_usual() -> Option<PathBuf> {
+    const CGROUP2_SUPER_MAGIC: FsWord = 0x6367_7270;
+    let groups = processes::read("/proc/self/cgroup").ok()?;
+    let own = own_path(&groups, "")?.strip_prefix('/').filter(|own| !own.contains(".."))?;
+    let points = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
+    let point = points
+        .into_iter()
+        .find(|point| statfs(*point).is_ok_and(|found| found.f_type == CGROUP2_SUPER_MAGIC))?;
+    // Of a mount that shows only a part of the hierarchy the path within it is another one.
+    Some(point.join(own)).filter(|path| path.is_dir())
+}
+
+/// The path of our group in the hierarchy with this controller; that of version 2 has none.
+fn own_path<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
+    groups.lines().find_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|name| name == controller).then_some(path)
+    })
 }
 
 /// A control group file system: a line of mountinfo.
@@ -84,6 +103,13 @@ mod tests {
         assert_eq!(unified(container, "/docker/f00"), Some("/sys/fs/cgroup".into()));
         assert_eq!(unified(container, "/elsewhere"), None);
         assert_eq!(unified("9 8 0:27 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids", "/"), None);
+    }
+
+    #[test]
+    fn where_groups_usually_are_agrees_with_the_mounts() {
+        if let Some(usual) = unified_as_usual() {
+            assert_eq!(Some(usual), Hierarchies::of_this_process().unified);
+        }
     }
 
     #[test]

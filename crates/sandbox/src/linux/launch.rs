@@ -198,12 +198,8 @@ impl Sandbox {
         let confinement = confined.confinement();
         let hold = confined.hold(namespaces)?;
         let surroundings = confined.surroundings(namespaces)?;
-        let limits = self.limiters.hold(
-            &confinement.limits,
-            confinement.mode,
-            mark.directory(),
-            self.cgroups.hierarchies(),
-        );
+        let limits =
+            self.limiters.hold(&confinement.limits, confinement.mode, mark.directory(), &self.cgroups);
         let locked = confinement.mode != crate::Mode::Off;
         let held = TreeHeld { memory: limits.memory.is_some(), processes: limits.processes.is_some() };
         let channel = hold.asking().map(|_| self.channels.take()).transpose();

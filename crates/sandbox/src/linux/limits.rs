@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::cgroup::Cgroups;
 use super::cgroup::PREFIX;
 use super::hierarchies::Hierarchies;
 use crate::{Limit, Mode, ResourceLimits};
@@ -61,15 +62,19 @@ impl Limiters {
         limits: &ResourceLimits,
         mode: Mode,
         own: Option<&Path>,
-        hierarchies: &Hierarchies,
+        cgroups: &Cgroups,
     ) -> TreeLimits {
-        let hold = |limit: Option<u64>, v2: &Knob, v1: &'static Knob, parent: Option<&PathBuf>| {
+        let hold = |limit: Option<u64>,
+                    v2: &Knob,
+                    v1: &'static Knob,
+                    parent: fn(&Hierarchies) -> &Option<PathBuf>| {
             let limit = limit?;
-            own.and_then(|own| v2.hold(own, limit)).or_else(|| self.by_group(v1, limit, mode, parent?))
+            let parent = || parent(cgroups.hierarchies()).as_ref();
+            own.and_then(|own| v2.hold(own, limit)).or_else(|| self.by_group(v1, limit, mode, parent()?))
         };
         TreeLimits {
-            memory: hold(limits.memory, &MEMORY_2, &MEMORY_1, hierarchies.memory.as_ref()),
-            processes: hold(limits.processes, &PIDS_2, &PIDS_1, hierarchies.pids.as_ref()),
+            memory: hold(limits.memory, &MEMORY_2, &MEMORY_1, |found| &found.memory),
+            processes: hold(limits.processes, &PIDS_2, &PIDS_1, |found| &found.pids),
         }
     }
 
