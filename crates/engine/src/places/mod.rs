@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bashtion_sandbox::Mode;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::SandboxSettings;
 use crate::confine::expand;
@@ -132,6 +133,7 @@ impl Existing {
         };
         let mut secrets = real(secrets);
         secrets.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
+        secrets.retain(|path| is_open_to_us(path));
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
         let caches =
             caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
@@ -174,6 +176,14 @@ fn home_of_user() -> Option<&'static PathBuf> {
         line.split(':').nth(5).map(PathBuf::from).filter(|home| home.is_absolute())
     };
     HOME.get_or_init(look).as_ref()
+}
+
+/// Whether it is ours, or we can look into it. What another user keeps from us need not be hidden, and a rule for each
+/// of its neighbours in `/etc` would cost more than all others.
+fn is_open_to_us(path: &Path) -> bool {
+    let may = |access| accessat(CWD, path, access, AtFlags::EACCESS).is_ok();
+    let is_ours = |metadata: fs::Metadata| metadata.uid() == rustix::process::geteuid().as_raw();
+    path.symlink_metadata().map_or(true, is_ours) || may(Access::READ_OK) || may(Access::EXEC_OK)
 }
 
 /// The directory, or the one that it would have to be made in.

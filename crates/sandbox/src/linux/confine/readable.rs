@@ -1,5 +1,7 @@
 //! Granting all but a few files, to a kernel that can only grant.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -26,18 +28,22 @@ impl Around {
         let Some(stamp) = stamp(directory) else { return };
         let Ok(entries) = fs::read_dir(directory) else { return };
         self.listed.push((directory.to_owned(), stamp));
+        let mut inside: BTreeMap<&OsStr, Vec<&Path>> = BTreeMap::new();
+        for hole in holes {
+            let name = hole.strip_prefix(directory).ok().and_then(|rest| rest.iter().next());
+            inside.entry(name.unwrap_or_default()).or_default().push(hole);
+        }
         for entry in entries.flatten() {
-            let path = entry.path();
-            let inner: Vec<&Path> = holes.iter().copied().filter(|hole| hole.starts_with(&path)).collect();
-            match inner.as_slice() {
-                [] => {
+            let (name, path) = (entry.file_name(), entry.path());
+            match inside.get(name.as_os_str()) {
+                None => {
                     // A link leads to what is granted or not where it really is.
                     if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
                         self.granted.push(path);
                     }
                 }
-                holes if holes.contains(&path.as_path()) => {}
-                holes => self.list(&path, holes),
+                Some(holes) if holes.contains(&path.as_path()) => {}
+                Some(holes) => self.list(&path, holes),
             }
         }
     }
