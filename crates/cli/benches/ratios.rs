@@ -87,14 +87,16 @@ fn writing_down(host: &Host) {
         assert!(outcome.expect("it runs").success());
         drop(events);
     };
-    let config = host.state.path().join("config.toml");
-    fs::write(&config, "[audit]\nmode = \"off\"\n").expect("it can be written");
-    let mut unwritten = host.env.clone();
-    unwritten.push(CString::new(format!("BASHTION_CONFIG={}", config.display())).expect("no NUL"));
     let run: [&CStr; 5] = [c"bashtion", c"run", c"--sandbox", c"off", c"true"];
-    let by_cli: &dyn Fn() = &|| by_posix_spawn(&host.cli, &run, &unwritten);
+    let with_audit = |mode: &str| {
+        let config = host.state.path().join(format!("{mode}.toml"));
+        fs::write(&config, format!("[audit]\nmode = \"{mode}\"\n")).expect("it can be written");
+        let mut env = host.env.clone();
+        env.push(CString::new(format!("BASHTION_CONFIG={}", config.display())).expect("no NUL"));
+        move || by_posix_spawn(&host.cli, &run, &env)
+    };
     let [plain, library] = medians([&|| host.by_library("true"), &written as &dyn Fn()], ROUNDS);
-    let [off, on] = medians([by_cli, &|| host.by_command_line(&run)], ROUNDS);
+    let [off, on] = medians([&with_audit("off") as &dyn Fn(), &with_audit("on")], ROUNDS);
     let background: &dyn Fn() =
         &|| host.by_command_line(&[c"bashtion", c"run", c"--background", c"--json", c"true"]);
     let [start] = medians([background], TASKS);

@@ -1,7 +1,7 @@
 //! Callers and hosts that are not as one would wish.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 
 use bashtion_testkit::{Finished, Life, living_with, state_of, wait_until};
 
@@ -147,10 +147,18 @@ fn an_unprivileged_user() {
     for dir in [world.work().parent().unwrap(), &world.work()] {
         fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let binary = std::env::temp_dir().join(format!("bashtion-test-{}", std::process::id()));
+    let theirs = tempfile::tempdir().unwrap();
+    fs::set_permissions(theirs.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let (binary, home) = (theirs.path().join("bashtion"), theirs.path().join("home"));
     fs::copy(env!("CARGO_BIN_EXE_bashtion"), &binary).unwrap();
     let as_nobody = |args: &[&str]| {
-        let state = format!("{}.state", binary.display());
+        let state = home.join("state");
+        let _ = fs::remove_dir_all(&state);
+        fs::create_dir_all(home.join(".ssh")).unwrap();
+        fs::write(home.join(".ssh/id"), "key").unwrap();
+        for path in [&home, &home.join(".ssh"), &home.join(".ssh/id")] {
+            chown(path, Some(65534), Some(65534)).unwrap();
+        }
         let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
         let run = world
             .program("setpriv")
@@ -158,11 +166,16 @@ fn an_unprivileged_user() {
             .arg(&binary)
             .arg("run")
             .args(args)
-            .env("BASHTION_STATE_DIR", &state);
-        let finished = run.finish();
-        let _ = fs::remove_dir_all(state);
-        finished
+            .env("HOME", home.to_str().unwrap())
+            .env("BASHTION_STATE_DIR", state.to_str().unwrap());
+        run.finish()
     };
+    // Their own secret is hidden, another's was never theirs to read, and what lies beside it still is.
+    let finished =
+        as_nobody(&["--sandbox", "workspace", "cat ~/.ssh/id; cat /etc/shadow; head -c4 /etc/passwd"]);
+    assert_eq!(finished.stdout(), "root");
+    assert_eq!(finished.stderr().matches("Permission denied").count(), 2, "{}", finished.stderr());
+
     let finished = as_nobody(&["--cwd", closed.to_str().unwrap(), "true"]);
     assert_eq!(finished.code(), Some(125));
     let expected = format!(
@@ -185,7 +198,7 @@ fn an_unprivileged_user() {
 
     // What sheds the tag, and what is never where one has just looked.
     // In a file: on the command line the guard would see what it is.
-    let script = std::env::temp_dir().join(format!("bashtion-test-{}.pl", std::process::id()));
+    let script = theirs.path().join("hopper.pl");
     fs::write(&script, "use POSIX; $SIG{TERM} = q(IGNORE); while (1) { exit if fork; setsid }").unwrap();
     let hopper = format!("perl {} >/dev/null 2>&1 &", script.display());
     let unmarked = format!("ulimit -x 5; {hopper}");
@@ -201,5 +214,4 @@ fn an_unprivileged_user() {
         assert_eq!(living_with("sleep 4327.2"), Vec::<i32>::new(), "{escape}");
         assert_eq!(living_with(script.to_str().unwrap()), Vec::<i32>::new());
     }
-    fs::remove_file(binary).unwrap();
 }

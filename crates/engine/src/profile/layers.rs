@@ -139,19 +139,23 @@ impl Layers {
             if chain.len() == DEEPEST {
                 return Err(ProfileError::TooDeep { name });
             }
-            let (origin, text) = match BUILT_IN.iter().find(|(known, _)| *known == name) {
-                Some((_, text)) => (format!("profile {name}"), (*text).to_owned()),
-                None => read(&name)?,
+            let (origin, table) = match BUILT_IN.iter().find(|(known, _)| *known == name) {
+                // A test has looked at each of them.
+                Some((_, text)) => (format!("profile {name}"), table("", text)?),
+                None => {
+                    let (origin, text) = read(&name)?;
+                    let table = checked(&origin, &text)?;
+                    (origin, table)
+                }
             };
-            let below = parse(&origin, &text)?.inherits;
+            let below = table.get("inherits").and_then(Value::as_str).map(str::to_owned);
             next = below.or_else(|| (name != "default").then(|| "default".to_owned()));
-            chain.push((origin, text));
+            chain.push((origin, table));
         }
-        let mut layers = Self::default();
-        for (origin, text) in chain.iter().rev() {
-            layers = layers.over(origin, text)?;
-        }
-        Ok(layers)
+        Ok(chain
+            .into_iter()
+            .rev()
+            .fold(Self::default(), |layers, (origin, table)| layers.with(&origin, table)))
     }
 
     /// The profile that a file says it stands on.
@@ -160,12 +164,14 @@ impl Layers {
     }
 
     /// Another file on top: what it says replaces what was said, key by key, lists as a whole.
-    pub fn over(mut self, origin: &str, text: &str) -> Result<Self, ProfileError> {
-        parse(origin, text)?;
-        let table = table(origin, text)?;
+    pub fn over(self, origin: &str, text: &str) -> Result<Self, ProfileError> {
+        Ok(self.with(origin, checked(origin, text)?))
+    }
+
+    fn with(mut self, origin: &str, table: Table) -> Self {
         lay(&mut self.table, &mut self.origins, "", table.clone(), origin, Lists::Replace);
         self.parts.push((origin.to_owned(), table));
-        Ok(self)
+        self
     }
 
     /// A project's file on top of all, which can only make things stricter. Its lists are added to those below.
@@ -273,6 +279,12 @@ fn list(table: &Table, path: &str, each: &mut dyn FnMut(String, &Value)) {
 
 fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// As it is written, after a look at what each value means: that knows the lines.
+fn checked(origin: &str, text: &str) -> Result<Table, ProfileError> {
+    parse(origin, text)?;
+    table(origin, text)
 }
 
 fn table(origin: &str, text: &str) -> Result<Table, ProfileError> {
