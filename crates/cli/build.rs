@@ -30,6 +30,7 @@ const ORDER: &str = "startup.ld";
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={ORDER}");
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
     let glibc = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
@@ -37,24 +38,28 @@ fn main() {
         return;
     };
     let mut options = vec![];
-    let mut wanted = vec![vec!["-Wl,-z,pack-relative-relocs".to_owned()]];
-    if write_scripts(&directory).is_some() {
-        wanted.insert(0, vec![format!("-L{}", directory.display()), "-static-pie".to_owned()]);
-    }
-    if let Some(order) = order().filter(|_| is("PROFILE", "release")) {
-        wanted.push(vec![format!("-Wl,-T,{}", order.display())]);
-    }
-    for more in wanted {
-        let tried = [options.as_slice(), &more].concat();
-        if can_link(&directory, &tried) {
+    let mut try_also = |more: &[String]| {
+        let tried = [options.as_slice(), more].concat();
+        let works = can_link(&directory, &tried);
+        if works {
             options = tried;
         }
+        works
+    };
+    let scripts = format!("-L{}", directory.display());
+    if write_scripts(&directory).is_some() && try_also(&[scripts, "-static-pie".to_owned()]) {
+        // The C library has to know of it, so only with our own.
+        try_also(&["-Wl,-z,pack-relative-relocs".to_owned()]);
+    }
+    if let Some(order) = order().filter(|_| is("PROFILE", "release")) {
+        try_also(&[format!("-Wl,-T,{}", order.display())]);
     }
     // For the program alone: tests are linked as ever.
     options.iter().for_each(|option| println!("cargo::rustc-link-arg-bins={option}"));
 }
 
-/// Tried rather than guessed: some systems have no archives, and linkers and C libraries differ in what they know.
+/// Whether a small program can be linked so, and runs: some systems have no archives, and linkers and C libraries differ
+/// in what they know.
 fn can_link(directory: &Path, options: &[String]) -> bool {
     let (source, program) = (directory.join("trial.rs"), directory.join("trial"));
     let mut compiler = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
@@ -67,7 +72,7 @@ fn can_link(directory: &Path, options: &[String]) -> bool {
     compiler.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
     fs::write(&source, "fn main() { println!(\"{:?}\", std::env::args()) }\n").is_ok()
         && compiler.output().is_ok_and(|done| done.status.success())
-        && Command::new(&program).output().is_ok_and(|done| done.status.success())
+        && Command::new(&program).current_dir(directory).output().is_ok_and(|done| done.status.success())
 }
 
 fn write_scripts(directory: &Path) -> Option<()> {

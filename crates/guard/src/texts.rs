@@ -6,6 +6,8 @@
 use std::ops::Range;
 
 use regex_lite::{Captures, Regex, RegexBuilder};
+use regex_syntax::ast::Ast;
+use regex_syntax::ast::parse::Parser;
 use serde::{Deserialize, Serialize};
 
 use crate::PolicyError;
@@ -82,8 +84,16 @@ impl TextRule {
         })
     }
 
-    /// Patterns were checked when they were loaded; one that does not compile after all finds everything.
+    /// Patterns were checked when they were loaded; one that does not compile after all finds everything. So does one in
+    /// a text that nobody wrote by hand: looking through it would take seconds.
     fn search(&self, pattern: &str, command: &str) -> Option<Range<usize>> {
+        const LONGEST: usize = 4 << 20;
+        if !needed(pattern).iter().all(|text| command.contains(text.as_str())) {
+            return None;
+        }
+        if command.len() > LONGEST {
+            return Some(0..0);
+        }
         let Ok(pattern) = compiled(pattern) else { return Some(0..command.len()) };
         let kept = match self.except.as_deref().map(compiled) {
             Some(Ok(except)) => {
@@ -98,6 +108,22 @@ impl TextRule {
         let place = |text: &String| command.find(text.as_str()).map(|start| start..start + text.len());
         self.contains.iter().chain(&self.contains_any).find_map(place).unwrap_or(0..command.len())
     }
+}
+
+/// Texts without which a pattern cannot be found. Looking for them is much faster than looking for it.
+fn needed(pattern: &str) -> Vec<String> {
+    let tree = Parser::new().parse(pattern);
+    let Ok(Ast::Concat(parts)) = &tree else { return vec![] };
+    // Flags could make letters mean more than themselves.
+    if parts.asts.iter().any(|part| matches!(part, Ast::Flags(_))) {
+        return vec![];
+    }
+    let runs = parts.asts.chunk_by(|a, b| matches!((a, b), (Ast::Literal(_), Ast::Literal(_))));
+    let text = |part: &Ast| match part {
+        Ast::Literal(literal) => Some(literal.c),
+        _ => None,
+    };
+    runs.map(|run| run.iter().filter_map(text).collect()).filter(|run: &String| !run.is_empty()).collect()
 }
 
 fn compiled(pattern: &str) -> Result<Regex, regex_lite::Error> {
@@ -137,6 +163,28 @@ mod tests {
         for (wrong, at) in [("echo $(ls)", 5), ("echo ${X:-y}", 5), ("a {b,c}", 2), ("echo $HOME $", 11)] {
             assert_eq!(dollars.finding(wrong).map(|found| found.span.start), Some(at), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_a_pattern_needs() {
+        assert_eq!(needed(r"rm\s+-rf\s+/"), ["rm", "-rf", "/"]);
+        assert_eq!(needed(r"mkfs\."), ["mkfs."]);
+        assert_eq!(needed(r"ab?c+d{2}(e|f)g"), ["a", "g"]);
+        for pattern in ["(?i)rm -rf", "rm|dd", "[rm]", "", "("] {
+            assert!(needed(pattern).is_empty(), "{pattern}");
+        }
+        assert!(rule("regex = '(?i)RM'").finding("rm").is_some());
+        assert!(rule("regex = 'a(?i)RM'").finding("arm").is_some());
+    }
+
+    #[test]
+    fn what_is_too_long_is_taken_to_fit() {
+        let long = format!("rm {}", "x".repeat(5 << 20));
+        let found = rule(r"regex = 'rm\s+-rf'").finding(&long);
+        assert!(found.is_none(), "what it needs is not there");
+        let found = rule(r"regex = 'rm\s+xy'").finding(&long);
+        assert!(found.is_none());
+        assert_eq!(rule(r"regex = 'rm\s+x*y'").finding(&format!("{long}y")).unwrap().message, "found ");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bashtion_sandbox::Mode;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
 
 use crate::SandboxSettings;
 use crate::confine::expand;
@@ -107,7 +108,7 @@ impl Existing {
         // Whoever sets HOME for us does not give away their own.
         let other = home_of_user().filter(|other| Some(other.as_path()) != home);
         secrets.extend(other.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))));
-        secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from));
+        secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|path| may_be_open_to_us(path)));
         secrets.extend(expanded(&key.secrets));
 
         // First, so that what is added meanwhile is found out next time.
@@ -133,7 +134,6 @@ impl Existing {
         };
         let mut secrets = real(secrets);
         secrets.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
-        secrets.retain(|path| is_open_to_us(path));
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
         let caches =
             caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
@@ -178,12 +178,12 @@ fn home_of_user() -> Option<&'static PathBuf> {
     HOME.get_or_init(look).as_ref()
 }
 
-/// Whether it is ours, or we can look into it. What another user keeps from us need not be hidden, and a rule for each
-/// of its neighbours in `/etc` would cost more than all others.
-fn is_open_to_us(path: &Path) -> bool {
-    let may = |access| accessat(CWD, path, access, AtFlags::EACCESS).is_ok();
+/// Whether it is ours, or we can look into it. What the system's users keep from us need not be hidden, and a rule for
+/// each of its neighbours in `/etc` would cost more than all others.
+fn may_be_open_to_us(path: &Path) -> bool {
+    let may = |access| accessat(CWD, path, access, AtFlags::EACCESS) != Err(Errno::ACCESS);
     let is_ours = |metadata: fs::Metadata| metadata.uid() == rustix::process::geteuid().as_raw();
-    path.symlink_metadata().map_or(true, is_ours) || may(Access::READ_OK) || may(Access::EXEC_OK)
+    path.metadata().is_ok_and(is_ours) || may(Access::READ_OK) || may(Access::EXEC_OK)
 }
 
 /// The directory, or the one that it would have to be made in.

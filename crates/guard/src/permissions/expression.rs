@@ -1,11 +1,12 @@
 //! A regular expression over actions, read for what it can mean before it is used.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use regex_lite::{Regex, RegexBuilder};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{
-    AssertionKind, Ast, ClassPerl, ClassSet, ClassSetItem, GroupKind, RepetitionKind, RepetitionRange, Span,
+    AssertionKind, Ast, ClassPerl, ClassSet, ClassSetItem, Group, RepetitionKind, RepetitionRange, Span,
 };
 
 use super::entry::{ACTION, Means};
@@ -17,7 +18,7 @@ const LARGEST: usize = 1 << 20;
 pub(super) fn parse(text: &str) -> Result<Means, String> {
     let text = &without_anchors(text);
     let tree = Parser::new().parse(text).map_err(|error| one_line(&error.to_string()))?;
-    let reading = Reading { text, caseless: is_caseless(text) };
+    let reading = Reading::new(text);
     if !reading.reach(&tree, &BTreeSet::from([0])).contains(&ACTION.len()) {
         return Err(format!(
             "it can never match: the tool is called `bash` here, so begin with `{ACTION}`, as in `{ACTION}make( .*)?`"
@@ -26,10 +27,12 @@ pub(super) fn parse(text: &str) -> Result<Means, String> {
     if let Some(literal) = literal(&tree) {
         return Ok(Means::Literal(literal));
     }
-    if matches_everything(&tree) {
+    // With flags a point may stand for less.
+    if reading.flags.is_empty() && matches_everything(&tree) {
         return Ok(Means::Everything);
     }
-    // The text has been parsed by itself, so no parenthesis in it can leave the group.
+    // By itself first, so that no parenthesis in it can leave the group.
+    compile(text)?;
     compile(&format!(r"\A(?:{text})\z")).map(Means::Regex)
 }
 
@@ -59,25 +62,33 @@ fn without_anchors(text: &str) -> String {
     }
 }
 
-/// Whether letters of any case may be meant somewhere: `(?i)`, `(?i:…)`.
-fn is_caseless(text: &str) -> bool {
-    let mut flags = text.split("(?").skip(1).filter_map(|rest| rest.split([':', ')', '-']).next());
-    flags.any(|flags| flags.contains('i'))
-}
-
 /// What is known of an expression while its tree is walked.
 struct Reading<'a> {
     text: &'a str,
-    caseless: bool,
+    /// Every letter that is set as a flag somewhere: `(?i)`, `(?s-m:…)`.
+    flags: String,
+    /// How many parts may still be looked at: repetitions of repetitions multiply.
+    left: Cell<usize>,
 }
 
-impl Reading<'_> {
+const MOST_PARTS: usize = 10_000;
+
+impl<'a> Reading<'a> {
+    fn new(text: &'a str) -> Self {
+        let openings = text.split("(?").skip(1).filter(|rest| !rest.starts_with(['P', '<']));
+        let flags = openings.filter_map(|rest| rest.split([':', ')']).next()).collect();
+        Self { text, flags, left: Cell::new(MOST_PARTS) }
+    }
+
     /// How much of `tool:bash:` can have been read after a part, if it was one of these lengths before it.
     fn reach(&self, part: &Ast, from: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let Some(left) = self.left.get().checked_sub(1) else { return BTreeSet::from([ACTION.len()]) };
+        self.left.set(left);
         match part {
             Ast::Empty(_) | Ast::Flags(_) => from.clone(),
             Ast::Assertion(assertion) => match assertion.kind {
-                AssertionKind::StartText | AssertionKind::StartLine => from & &BTreeSet::from([0]),
+                AssertionKind::StartText => from & &BTreeSet::from([0]),
+                AssertionKind::StartLine if !self.flags.contains('m') => from & &BTreeSet::from([0]),
                 _ => from.clone(),
             },
             Ast::Literal(literal) => Self::after_one(from, |next| self.is_same(next, literal.c)),
@@ -115,14 +126,21 @@ impl Reading<'_> {
 
     /// A class that the matcher does not know is reported when the whole is compiled.
     fn after_class(&self, from: &BTreeSet<usize>, span: Span) -> BTreeSet<usize> {
+        if from.iter().all(|at| *at == ACTION.len()) {
+            return from.clone();
+        }
         let class = compile(&self.text[span.start.offset..span.end.offset]).ok();
         let has =
             |next: char| class.as_ref().is_none_or(|class| class.is_match(next.encode_utf8(&mut [0; 4])));
-        Self::after_one(from, |next| self.caseless || has(next))
+        Self::after_one(from, |next| self.is_caseless() || has(next))
+    }
+
+    fn is_caseless(&self) -> bool {
+        self.flags.contains('i')
     }
 
     fn is_same(&self, next: char, written: char) -> bool {
-        if self.caseless { next.eq_ignore_ascii_case(&written) } else { next == written }
+        if self.is_caseless() { next.eq_ignore_ascii_case(&written) } else { next == written }
     }
 }
 
@@ -142,12 +160,19 @@ fn literal(part: &Ast) -> Option<String> {
     match part {
         Ast::Literal(literal) => Some(literal.c.to_string()),
         Ast::Concat(parts) => parts.asts.iter().map(literal).collect(),
-        Ast::Group(group) => match &group.kind {
-            GroupKind::NonCapturing(flags) if flags.items.is_empty() => literal(&group.ast),
-            GroupKind::NonCapturing(_) | GroupKind::CaptureIndex(_) | GroupKind::CaptureName { .. } => None,
+        Ast::Group(group) if changes_nothing(group) => literal(&group.ast),
+        // `[.]`, as some write `\.`.
+        Ast::ClassBracketed(class) if !class.negated => match &class.kind {
+            ClassSet::Item(ClassSetItem::Literal(literal)) => Some(literal.c.to_string()),
+            ClassSet::Item(_) | ClassSet::BinaryOp(_) => None,
         },
         _ => None,
     }
+}
+
+/// Whether a group sets no flags for what is in it.
+fn changes_nothing(group: &Group) -> bool {
+    group.flags().is_none_or(|flags| flags.items.is_empty())
 }
 
 /// A part of `tool:bash:` and then anything at all: `tool:.*`, `tool:bash:(.|\n)*`.
@@ -160,7 +185,7 @@ fn matches_everything(tree: &Ast) -> bool {
 
 fn is_anything(part: &Ast) -> bool {
     match part {
-        Ast::Group(group) => is_anything(&group.ast),
+        Ast::Group(group) => changes_nothing(group) && is_anything(&group.ast),
         Ast::Repetition(repetition) => {
             let endless = match &repetition.op.kind {
                 RepetitionKind::ZeroOrMore | RepetitionKind::OneOrMore => true,
@@ -177,7 +202,7 @@ fn is_anything(part: &Ast) -> bool {
 fn is_any_character(part: &Ast) -> bool {
     match part {
         Ast::Dot(_) => true,
-        Ast::Group(group) => is_any_character(&group.ast),
+        Ast::Group(group) => changes_nothing(group) && is_any_character(&group.ast),
         Ast::Alternation(parts) => parts.asts.iter().any(is_any_character),
         Ast::ClassBracketed(class) => match &class.kind {
             ClassSet::Item(ClassSetItem::Union(union)) if !class.negated => {
@@ -215,6 +240,7 @@ mod tests {
             ("tool:bash:ls", "tool:bash:ls"),
             (r"tool:bash:ls \*\.rs", "tool:bash:ls *.rs"),
             (r"tool:bash:(?:make) a\$", "tool:bash:make a$"),
+            ("tool:bash:ls [*][.]rs", "tool:bash:ls *.rs"),
         ] {
             assert!(matches!(parse(written), Ok(Means::Literal(literal)) if literal == meant), "{written}");
         }
@@ -230,6 +256,9 @@ mod tests {
         assert!(!matches("tool:bash:make( .*)?", "xmake") && !matches("tool:bash:make( .*)?", "make\nrm x"));
         assert!(!matches("tool:bash:a|tool:bash:b", "bc"));
         assert!(matches("(?i)TOOL:BASH:Make.*", "mAKE x") && !matches("tool:bash:[^a-c]+", "b"));
+        assert!(!matches("tool:bash:(?-s:.)*", "a\nb") && !matches("tool:(?-s:.*)", "a\nb"));
+        assert!(!matches("tool:bash:((?-s)a|.)*", "a\nb") && matches("tool:bash:(?m)a\\n^b", "a\nb"));
+        assert!(!matches("tool:(?-s)bash:.*", "a\nb") && matches("tool:bash:(?x) l s .*", "ls -l"));
         assert!(matches("tool:[a-z]+:ls", "ls") && matches(r"tool:\w+:ls|x", "ls"));
         assert!(!matches(r"tool:bash:rm\s+x", "rm\u{a0}x"), "a blank is what bash takes for one");
     }
@@ -242,6 +271,7 @@ mod tests {
             ("tool:bash:(^ls)", "it can never match"),
             (r"tool:bash:\p{Greek}+", "Unicode"),
             ("tool:bash:(a{1000}){1000}", "size limit"),
+            (&format!("tool:[b]{}ash:x.", "+".repeat(200)), "nest"),
         ] {
             let error = parse(wrong).map(|_| ()).unwrap_err();
             assert!(error.contains(why), "{wrong}: {error}");

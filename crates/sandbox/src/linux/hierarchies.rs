@@ -1,5 +1,7 @@
 //! Where our own control group is, in each hierarchy that is of use.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FsWord, statfs};
@@ -37,6 +39,10 @@ impl Hierarchies {
 /// The directory of our group of version 2, if it is where most systems mount them.
 pub(super) fn unified_as_usual() -> Option<PathBuf> {
     const CGROUP2_SUPER_MAGIC: FsWord = 0x6367_7270;
+    /// The file that is the namespace of the first process, on every Linux.
+    const FIRST_NAMESPACE: u64 = 0xefff_fffb;
+    // In another one paths are told from elsewhere than the mount may begin.
+    fs::metadata("/proc/self/ns/cgroup").ok().filter(|found| found.ino() == FIRST_NAMESPACE)?;
     let groups = processes::read("/proc/self/cgroup").ok()?;
     let own = own_path(&groups, "")?.strip_prefix('/').filter(|own| !own.contains(".."))?;
     let points = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
