@@ -77,3 +77,41 @@ fn alone<A: Args>(typed: &[OsString]) -> Option<A> {
     let verb = A::augment_args(clap::Command::new("bashtion").no_binary_name(true));
     A::from_arg_matches(&verb.try_get_matches_from(typed).ok()?).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verb_alone_is_parsed_as_in_the_whole() {
+        for line in [
+            "run true",
+            "run --json --env A=1 --env B=2 --timeout 5s ls",
+            "run --sandbox=off -- --help",
+            "run -",
+            "run --limit memory=1G --writable /tmp --network on make",
+            "run --session s --reset",
+            "check ls",
+            "check --json --explain --cwd / ls",
+            "hook codex --confine",
+            "hook claude-code --profile chorus --print",
+        ] {
+            let typed: Vec<OsString> =
+                ["bashtion"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+            let whole = Cli::try_parse_from(&typed).expect(line).command;
+            assert_eq!(format!("{:?}", frequent(&typed).expect(line)), format!("{whole:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_or_asks_for_help_is_for_the_whole() {
+        for line in [
+            "run", "run --help", "run -V", "run --bogus x", "run --json --stream x", "check", "hook nobody",
+            "tasks",
+        ] {
+            let typed: Vec<OsString> =
+                ["bashtion"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+            assert!(frequent(&typed).is_none(), "{line}");
+        }
+    }
+}
