@@ -82,6 +82,10 @@ fn alone<A: Args>(typed: &[OsString]) -> Option<A> {
 mod tests {
     use super::*;
 
+    fn typed(line: &str) -> Vec<OsString> {
+        ["bashtion"].into_iter().chain(line.split(' ')).map(OsString::from).collect()
+    }
+
     #[test]
     fn a_verb_alone_is_parsed_as_in_the_whole() {
         for line in [
@@ -96,10 +100,8 @@ mod tests {
             "hook codex --confine",
             "hook claude-code --profile chorus --print",
         ] {
-            let typed: Vec<OsString> =
-                ["bashtion"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
-            let whole = Cli::try_parse_from(&typed).expect(line).command;
-            assert_eq!(format!("{:?}", frequent(&typed).expect(line)), format!("{whole:?}"), "{line}");
+            let whole = Cli::try_parse_from(typed(line)).expect(line).command;
+            assert_eq!(format!("{:?}", frequent(&typed(line)).expect(line)), format!("{whole:?}"), "{line}");
         }
     }
 
@@ -109,9 +111,7 @@ mod tests {
             "run", "run --help", "run -V", "run --bogus x", "run --json --stream x", "check", "hook nobody",
             "tasks",
         ] {
-            let typed: Vec<OsString> =
-                ["bashtion"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
-            assert!(frequent(&typed).is_none(), "{line}");
+            assert!(frequent(&typed(line)).is_none(), "{line}");
         }
     }
 }
