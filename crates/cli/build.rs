@@ -51,8 +51,8 @@ fn main() {
         // The C library has to know of it, so only with our own.
         try_also(&["-Wl,-z,pack-relative-relocs".to_owned()]);
     }
-    if let Some(order) = order().filter(|_| is("PROFILE", "release")) {
-        try_also(&[format!("-Wl,-T,{}", order.display())]);
+    if let Some(root) = env::var_os("CARGO_MANIFEST_DIR").filter(|_| is("PROFILE", "release")) {
+        try_also(&[format!("-Wl,-T,{}", Path::new(&root).join(ORDER).display())]);
     }
     // For the program alone: tests are linked as ever.
     options.iter().for_each(|option| println!("cargo::rustc-link-arg-bins={option}"));
@@ -89,9 +89,4 @@ fn path_of(archive: &str) -> Option<String> {
     let path = String::from_utf8(answer.stdout).ok()?.trim_end().to_owned();
     // A compiler that has none prints the bare name.
     Path::new(&path).is_absolute().then_some(path)
-}
-
-fn order() -> Option<PathBuf> {
-    let script = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join(ORDER);
-    script.exists().then_some(script)
 }
