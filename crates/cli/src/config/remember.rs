@@ -1,11 +1,12 @@
 //! Adding to what the user allows, in their own configuration.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
+use tempfile::NamedTempFile;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{LARGEST, user_file};
@@ -39,7 +40,7 @@ fn add(path: &Path, entry: &str, holds: &[String]) -> io::Result<()> {
     let mut document: DocumentMut =
         text.parse().map_err(|error| refused(&format!("it is not valid TOML: {error}")))?;
     if insert(&mut document, entry, holds)? == Change::Made {
-        replace(&path, &document.to_string(), mode)?;
+        replace(folder, &path, &document.to_string(), mode)?;
     }
     Ok(())
 }
@@ -113,23 +114,13 @@ fn insert(document: &mut DocumentMut, entry: &str, holds: &[String]) -> io::Resu
 }
 
 /// All of it or nothing.
-fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let partial = path.with_file_name(name);
-    let written = (|| {
-        let flags = OFlags::NOFOLLOW.bits().cast_signed();
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags).open(&partial)?;
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.sync_all()?;
-        fs::rename(&partial, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
-    written
+fn replace(folder: &Path, path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let mut draft = NamedTempFile::new_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().set_permissions(Permissions::from_mode(mode))?;
+    draft.as_file().sync_all()?;
+    draft.persist(path)?;
+    Ok(())
 }
 
 fn refused(why: &str) -> io::Error {
@@ -139,6 +130,7 @@ fn refused(why: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     fn mode(path: &Path) -> u32 {
@@ -172,7 +164,7 @@ mod tests {
         ];
         for (before, after) in cases {
             fs::write(&path, before).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
             add(&path, "new", &[]).unwrap();
             assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), (after, 0o640));
         }
@@ -215,7 +207,7 @@ mod tests {
         std::os::unix::fs::lchown(&link, Some(12345), None).unwrap();
         let error = add(&link, "new", &[]).unwrap_err().to_string();
         assert!(error.ends_with("belongs to another user"), "{error}");
-        fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        fs::set_permissions(temp.path(), Permissions::from_mode(0o777)).unwrap();
         add(&file, "new", &[]).unwrap_err();
         assert_eq!(fs::read_to_string(&file).unwrap(), "");
     }

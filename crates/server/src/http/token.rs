@@ -1,12 +1,13 @@
 //! The token that clients have to bring: a file that only the user can read.
 
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use crate::ServeError;
 
@@ -66,7 +67,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Whole or not at all: it gets its name when it is written.
+/// Whole or not at all: it gets its name when it is written, and only the first that is written gets it.
 fn make(path: &Path) -> io::Result<Token> {
     if path.symlink_metadata().is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
@@ -76,13 +77,10 @@ fn make(path: &Path) -> io::Result<Token> {
     let mut random = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
     let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let draft = path.with_extension(format!("{}.new", std::process::id()));
-    let _ = std::fs::remove_file(&draft);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let made =
-        file.write_all(format!("{token}\n").as_bytes()).and_then(|()| std::fs::hard_link(&draft, path));
-    let _ = std::fs::remove_file(&draft);
-    made.map(|()| Token(token))
+    let mut draft = NamedTempFile::new_in(directory)?;
+    writeln!(draft, "{token}")?;
+    draft.persist_noclobber(path)?;
+    Ok(Token(token))
 }
 
 fn read(path: &Path) -> io::Result<Token> {
@@ -112,6 +110,7 @@ fn read(path: &Path) -> io::Result<Token> {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::Barrier;
 
     #[test]
     fn the_file_is_private_and_stays_so() {
@@ -129,15 +128,24 @@ mod tests {
 
     #[test]
     fn servers_that_start_together_have_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("token");
-        let tokens: Vec<String> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| Token::in_file(&path).map(|(t, _)| t.reveal().to_owned())))
-                .collect();
-            threads.into_iter().filter_map(|thread| thread.join().unwrap().ok()).collect()
-        });
-        assert!(!tokens.is_empty() && tokens.iter().all(|token| *token == tokens[0]));
+        const AT_ONCE: usize = 8;
+        for _ in 0..50 {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("token");
+            let together = Barrier::new(AT_ONCE);
+            let start = || {
+                together.wait();
+                Token::in_file(&path).unwrap()
+            };
+            let tokens: Vec<(Token, Provenance)> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(start)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let written = std::fs::read_to_string(&path).unwrap();
+            assert!(tokens.iter().all(|(token, _)| token.reveal() == written.trim()));
+            assert_eq!(tokens.iter().filter(|(_, provenance)| *provenance == Provenance::Made).count(), 1);
+            assert_eq!(dir.path().read_dir().unwrap().count(), 1);
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Reading a settings file, and replacing it whole.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 /// More than anybody writes.
 const LARGEST: u64 = 4 << 20;
@@ -73,24 +75,19 @@ const MOST_COPIES: usize = 20;
 
 /// All of it or nothing, with the mode and the owner of what it is to be like.
 fn written(path: &Path, bytes: &[u8], like: Option<&fs::Metadata>) -> io::Result<()> {
-    let partial = beside(path, &format!(".{}.new", std::process::id()));
-    let result = (|| {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial)?;
-        file.write_all(bytes)?;
-        if let Some(like) = like {
-            let own = file.metadata()?;
-            if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
-                std::os::unix::fs::fchown(&file, Some(like.uid()), Some(like.gid()))?;
-            }
-            file.set_permissions(Permissions::from_mode(like.mode() & 0o777))?;
+    let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
+    draft.write_all(bytes)?;
+    let file = draft.as_file();
+    if let Some(like) = like {
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
+            std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()))?;
         }
-        file.sync_all()?;
-        fs::rename(&partial, path)
-    })();
-    if result.is_err() {
-        let _ = fs::remove_file(&partial);
+        file.set_permissions(Permissions::from_mode(like.mode() & 0o777))?;
     }
-    result
+    file.sync_all()?;
+    draft.persist(path)?;
+    Ok(())
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
