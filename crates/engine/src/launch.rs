@@ -97,8 +97,7 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
     let (mut confinement, mut notes, mut confined, mut temporary) = (None, vec![], None, None);
     if let Some(confining) = confining {
-        let made =
-            sandbox.confine(&confining.confinement).map_err(|source| LaunchError::Sandbox { source })?;
+        let made = sandbox.confine(&confining.confinement).map_err(sandbox_failed)?;
         temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
         if let Some(temporary) = temporary.as_ref().filter(|_| confining.sets_temporary) {
             set(&mut env, "TMPDIR", temporary.path());
@@ -156,12 +155,19 @@ fn set(env: &mut Vec<(OsString, OsString)>, name: &str, value: &Path) {
 fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchError {
     match source {
         SpawnError::Refused { source, .. } if is_out_of_descriptors(&source) => pipe_failed(source),
-        SpawnError::Confine(source) => LaunchError::Sandbox { source },
+        SpawnError::Confine(source) => sandbox_failed(source),
         SpawnError::Refused { .. } | SpawnError::Nul { .. } => LaunchError::Spawn {
             program: program.display().to_string(),
             cwd: facts.cwd.display().to_string(),
             source,
         },
+    }
+}
+
+fn sandbox_failed(source: ConfineError) -> LaunchError {
+    match source {
+        ConfineError::Exhausted { source } if is_out_of_descriptors(&source) => pipe_failed(source),
+        source => LaunchError::Sandbox { source },
     }
 }
 

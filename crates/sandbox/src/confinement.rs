@@ -153,6 +153,12 @@ pub enum ConfineError {
     /// Somebody moves things about in the workspace.
     #[error("a repository in the workspace changes while it is looked at")]
     Changing,
+    /// Descriptors or memory have run out, so it cannot be said what is there to protect.
+    #[error("cannot prepare the sandbox")]
+    Exhausted {
+        /// What the kernel said.
+        source: std::io::Error,
+    },
     /// The kernel refused the rules.
     #[error("cannot build the rules of the sandbox: {what}")]
     Rules {

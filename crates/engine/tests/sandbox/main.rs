@@ -8,6 +8,7 @@
 #[macro_use]
 mod scene;
 
+mod descriptors;
 mod files;
 mod git;
 mod kernel;

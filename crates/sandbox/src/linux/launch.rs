@@ -132,7 +132,7 @@ impl Sandbox {
             if !changing {
                 break;
             }
-            prepared.confined.iter().for_each(Confined::look_again);
+            prepared.confined.iter().try_for_each(Confined::look_again).map_err(SpawnError::from)?;
             result = self.attempt(prepared, true);
         }
         result

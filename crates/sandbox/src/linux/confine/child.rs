@@ -246,7 +246,9 @@ fn put(fd: RawFd, target: &CStr) -> bool {
     const FROM_DESCRIPTOR: i64 = 4;
     let arguments =
         [fd.into(), c"".as_ptr() as i64, libc::AT_FDCWD.into(), target.as_ptr() as i64, FROM_DESCRIPTOR];
-    call(libc::SYS_move_mount, arguments).is_some()
+    let moved = call(libc::SYS_move_mount, arguments).is_some();
+    // There are hundreds of them where there are many repositories.
+    moved && call(libc::SYS_close, [fd.into(), 0, 0, 0, 0]).is_some()
 }
 
 /// A process table that shows what may be traced: with Landlock, the command's own processes.

@@ -33,7 +33,7 @@ impl Known {
         let mut confinement = confinement.clone();
         let mut repositories = Repositories::default();
         if confinement.mode == Mode::Workspace {
-            repositories = Repositories::find(&confinement.workspaces);
+            repositories = Repositories::find(&confinement.workspaces).map_err(exhausted)?;
             confinement.writable.append(&mut repositories.elsewhere);
         }
         let mut known = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,8 +91,9 @@ impl Confined {
     }
 
     /// Looks at the workspaces anew.
-    pub(in super::super) fn look_again(&self) {
-        *self.repositories() = Repositories::find(&self.confinement().workspaces);
+    pub(in super::super) fn look_again(&self) -> Result<(), ConfineError> {
+        *self.repositories() = Repositories::find(&self.confinement().workspaces).map_err(exhausted)?;
+        Ok(())
     }
 
     pub(super) fn repositories(&self) -> MutexGuard<'_, Repositories> {
@@ -108,10 +109,10 @@ impl Confined {
             return Ok(surroundings);
         };
         if !namespaces {
-            surroundings.snapshot = Snapshot::of_all(&repositories);
+            surroundings.snapshot = Snapshot::of_all(&repositories).map_err(exhausted)?;
             return Ok(surroundings);
         }
-        surroundings.snapshot = Snapshot::of_absent(&repositories);
+        surroundings.snapshot = Snapshot::of_absent(&repositories).map_err(exhausted)?;
         let mut mounts = Mounts::default();
         let temporaries = scratch.temporaries();
         let writable = confinement.writable.iter().chain([&temporaries]);
@@ -138,6 +139,10 @@ impl Confined {
         surroundings.mounts = Some(mounts);
         Ok(surroundings)
     }
+}
+
+fn exhausted(source: io::Error) -> ConfineError {
+    ConfineError::Exhausted { source }
 }
 
 /// What differs from one command to the next.

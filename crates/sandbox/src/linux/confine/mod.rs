@@ -4,6 +4,7 @@ mod account;
 mod bpf;
 mod child;
 mod confined;
+mod exhaustion;
 mod filter;
 mod host;
 mod mounts;

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use super::exhaustion::unless_exhausted;
 
 /// What together is everything but the holes, and the directories that had to be listed to find out.
 #[derive(Debug, Default)]
@@ -17,16 +20,16 @@ pub(super) struct Around {
 type Stamp = (u64, u64, i64, i64);
 
 impl Around {
-    pub(super) fn new(holes: &[&Path]) -> Self {
+    pub(super) fn new(holes: &[&Path]) -> io::Result<Self> {
         let mut around = Self::default();
-        around.list(Path::new("/"), holes);
-        around
+        around.list(Path::new("/"), holes)?;
+        Ok(around)
     }
 
-    fn list(&mut self, directory: &Path, holes: &[&Path]) {
+    fn list(&mut self, directory: &Path, holes: &[&Path]) -> io::Result<()> {
         // Looked at first: what is added meanwhile makes the list out of date, not wrong.
-        let Some(stamp) = stamp(directory) else { return };
-        let Ok(entries) = fs::read_dir(directory) else { return };
+        let Some(stamp) = stamp(directory) else { return Ok(()) };
+        let Some(entries) = unless_exhausted(fs::read_dir(directory))? else { return Ok(()) };
         self.listed.push((directory.to_owned(), stamp));
         let mut inside: BTreeMap<&OsStr, Vec<&Path>> = BTreeMap::new();
         for hole in holes {
@@ -43,9 +46,10 @@ impl Around {
                     }
                 }
                 Some(holes) if holes.contains(&path.as_path()) => {}
-                Some(holes) => self.list(&path, holes),
+                Some(holes) => self.list(&path, holes)?,
             }
         }
+        Ok(())
     }
 
     /// Whether the same would be granted now.
@@ -65,7 +69,7 @@ mod tests {
 
     #[test]
     fn all_but_the_holes_and_nothing_twice() {
-        let around = Around::new(&[Path::new("/usr/bin"), Path::new("/dev")]);
+        let around = Around::new(&[Path::new("/usr/bin"), Path::new("/dev")]).unwrap();
         let granted = |path: &str| around.granted.iter().any(|granted| Path::new(path).starts_with(granted));
         assert!(granted("/usr/lib/x") && granted("/etc/passwd") && granted("/proc/self/stat"));
         assert!(!granted("/usr/bin/env") && !granted("/dev/null"));
@@ -77,7 +81,7 @@ mod tests {
     fn a_new_neighbour_makes_it_out_of_date() {
         let directory = tempfile::tempdir_in("/tmp").unwrap();
         fs::create_dir(directory.path().join("secret")).unwrap();
-        let around = Around::new(&[&directory.path().join("secret")]);
+        let around = Around::new(&[&directory.path().join("secret")]).unwrap();
         assert!(around.is_current());
         fs::write(directory.path().join("neighbour"), "").unwrap();
         assert!(!around.is_current());

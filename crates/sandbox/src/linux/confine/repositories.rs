@@ -6,7 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounts::Layer;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat};
 
@@ -30,9 +32,9 @@ pub(super) struct Repositories {
 #[derive(Debug)]
 pub(super) struct GitDirectory {
     pub(super) path: PathBuf,
-    pub(super) fd: OwnedFd,
+    pub(super) fd: Arc<OwnedFd>,
     /// The directory that it is in, unless that may not be written anyway.
-    pub(super) parent: Option<OwnedFd>,
+    pub(super) parent: Option<Arc<OwnedFd>>,
     /// Where it can have been moved to.
     pub(super) root: PathBuf,
 }
@@ -41,7 +43,7 @@ pub(super) struct GitDirectory {
 #[derive(Debug)]
 pub(super) struct GitFile {
     pub(super) path: PathBuf,
-    pub(super) parent: OwnedFd,
+    pub(super) parent: Arc<OwnedFd>,
 }
 
 /// Looking at more takes longer than most commands run.
@@ -60,17 +62,18 @@ const BY_LINK: &str = "a repository's git directory, hooks or configuration is a
 const PROJECT_FILE: &str = ".bashtion.toml";
 
 impl Repositories {
-    /// The repositories in these directories, linked worktrees and submodules included. Links are not followed.
-    pub(super) fn find(workspaces: &[PathBuf]) -> Self {
+    /// The repositories in these directories, linked worktrees and submodules included. Links are not followed. An error only
+    /// if descriptors or memory have run out.
+    pub(super) fn find(workspaces: &[PathBuf]) -> io::Result<Self> {
         let mut found = Self::default();
         for root in workspaces {
             found.keep(root.join(PROJECT_FILE), Layer::Unchanged);
-            found.search(root, workspaces);
+            found.search(root, workspaces)?;
         }
-        found
+        Ok(found)
     }
 
-    fn search(&mut self, root: &Path, workspaces: &[PathBuf]) {
+    fn search(&mut self, root: &Path, workspaces: &[PathBuf]) -> io::Result<()> {
         let mut queue = VecDeque::from([root.to_owned()]);
         while let Some(directory) = queue.pop_front()
             && self.may_look()
@@ -78,7 +81,7 @@ impl Repositories {
             let entries = match fs::read_dir(&directory) {
                 Ok(entries) => entries,
                 Err(error) => {
-                    self.add_unreadable(root, &directory, error.kind());
+                    self.add_unreadable(root, &directory, error)?;
                     continue;
                 }
             };
@@ -89,9 +92,9 @@ impl Repositories {
                 let name = entry.file_name();
                 match name.to_str() {
                     // Whatever is in it: a command may have made it look like none for a while.
-                    Some(".git") if kind.is_dir() => self.add_git_directory(root, &entry.path()),
+                    Some(".git") if kind.is_dir() => self.add_git_directory(root, &entry.path())?,
                     Some(".git") if kind.is_symlink() => self.gap = Some(BY_LINK),
-                    Some(".git") => self.add_git_file(root, &entry.path(), workspaces),
+                    Some(".git") => self.add_git_file(root, &entry.path(), workspaces)?,
                     name if kind.is_dir() => {
                         objects |= name == Some("objects");
                         if !name.is_some_and(|name| PASSED_OVER.contains(&name)) {
@@ -102,16 +105,18 @@ impl Repositories {
                 }
             }
             if head && objects {
-                self.add_git_directory(root, &directory);
+                self.add_git_directory(root, &directory)?;
             } else {
                 queue.extend(inner);
             }
         }
+        Ok(())
     }
 
     /// Whatever is in a directory that cannot be looked at, a command shall not open it up and change it.
-    fn add_unreadable(&mut self, root: &Path, directory: &Path, why: ErrorKind) {
-        match why {
+    fn add_unreadable(&mut self, root: &Path, directory: &Path, why: io::Error) -> io::Result<()> {
+        match why.kind() {
+            _ if is_exhaustion(&why) => return Err(why),
             ErrorKind::NotFound | ErrorKind::NotADirectory => {}
             ErrorKind::PermissionDenied if directory != root => {
                 self.keep(directory.to_owned(), Layer::Unchanged);
@@ -119,10 +124,11 @@ impl Repositories {
             _ => {
                 self.gap = Some(UNREADABLE);
                 if directory == root {
-                    self.add_git_directory(root, &directory.join(".git"));
+                    self.add_git_directory(root, &directory.join(".git"))?;
                 }
             }
         }
+        Ok(())
     }
 
     /// Counts a directory; false when it is one too many.
@@ -136,93 +142,96 @@ impl Repositories {
     }
 
     /// A git directory: that of a repository, of a submodule or a bare one.
-    fn add_git_directory(&mut self, root: &Path, git: &Path) {
+    fn add_git_directory(&mut self, root: &Path, git: &Path) -> io::Result<()> {
         if self.git.iter().any(|known| known.path == git) {
-            return;
+            return Ok(());
         }
         let fd = match open_beneath(root, git) {
             Ok(fd) => fd,
-            Err(error) => return self.add_unreadable(root, git, error.kind()),
+            Err(error) => return self.add_unreadable(root, git, error),
         };
-        make_what_is_missing(fd.as_fd());
+        make_what_is_missing(fd.as_fd())?;
         self.keep(git.to_owned(), Layer::InPlace);
         for name in ["hooks", "config", "config.worktree", "commondir", "info/attributes"] {
             self.keep(git.join(name), Layer::Unchanged);
         }
-        let parent = git.parent().filter(|_| git != root).and_then(|parent| open_beneath(root, parent).ok());
-        self.git.push(GitDirectory { path: git.to_owned(), fd, parent, root: root.to_owned() });
-        for worktree in self.directories_in(&git.join("worktrees")).unwrap_or_default() {
+        let parent = git.parent().filter(|_| git != root).map(|parent| open_beneath(root, parent));
+        let parent = parent.map(unless_exhausted).transpose()?.flatten().map(Arc::new);
+        self.git.push(GitDirectory { path: git.to_owned(), fd: fd.into(), parent, root: root.to_owned() });
+        for worktree in self.directories_in(&git.join("worktrees"))? {
             if !self.may_look() {
-                return;
+                return Ok(());
             }
             for name in ["commondir", "gitdir", "config.worktree"] {
                 self.keep(worktree.join(name), Layer::Unchanged);
             }
         }
-        self.add_submodules(root, &git.join("modules"), 0);
+        self.add_submodules(root, &git.join("modules"), 0)
     }
 
     /// They may be nested by their names: `modules/lib/one`, and by their own submodules.
-    fn add_submodules(&mut self, root: &Path, modules: &Path, depth: usize) {
+    fn add_submodules(&mut self, root: &Path, modules: &Path, depth: usize) -> io::Result<()> {
         const DEEPEST: usize = 8;
-        let Some(inner) = self.directories_in(modules) else { return };
-        for module in inner {
+        for module in self.directories_in(modules)? {
             if !self.may_look() {
-                return;
+                break;
             }
             if module.join("objects").is_dir() || module.join("config").is_file() {
-                self.add_git_directory(root, &module);
+                self.add_git_directory(root, &module)?;
             } else if depth < DEEPEST {
-                self.add_submodules(root, &module, depth + 1);
+                self.add_submodules(root, &module, depth + 1)?;
             }
         }
+        Ok(())
     }
 
     /// A file that says where the git directory is: of a linked worktree or a submodule.
-    fn add_git_file(&mut self, root: &Path, file: &Path, workspaces: &[PathBuf]) {
+    fn add_git_file(&mut self, root: &Path, file: &Path, workspaces: &[PathBuf]) -> io::Result<()> {
         self.keep(file.to_owned(), Layer::Unchanged);
-        if let Some(parent) = file.parent().and_then(|parent| open_beneath(root, parent).ok()) {
-            self.links.push(GitFile { path: file.to_owned(), parent });
+        let parent = file.parent().map(|parent| open_beneath(root, parent));
+        if let Some(parent) = parent.map(unless_exhausted).transpose()?.flatten() {
+            self.links.push(GitFile { path: file.to_owned(), parent: parent.into() });
         }
         let home = |path: &Path| workspaces.iter().find(|root| path.starts_with(root));
-        let Some(git) = read_path(file, "gitdir: ") else { return };
-        let Some(common) = read_path(&git.join("commondir"), "") else {
+        let Some(git) = read_path(file, "gitdir: ")? else { return Ok(()) };
+        let Some(common) = read_path(&git.join("commondir"), "")? else {
             if let Some(root) = home(&git) {
-                self.add_git_directory(root, &git);
-            } else if may_be_granted(&git, workspaces) && has_worktree(&git, file.parent()) {
+                self.add_git_directory(root, &git)?;
+            } else if may_be_granted(&git, workspaces) && has_worktree(&git, file.parent())? {
                 self.elsewhere.push(git.clone());
-                self.add_git_directory(&git, &git);
+                self.add_git_directory(&git, &git)?;
             }
-            return;
+            return Ok(());
         };
         if let Some(root) = home(&common) {
-            self.add_git_directory(root, &common);
+            self.add_git_directory(root, &common)?;
         } else if may_be_granted(&common, workspaces)
             && git.parent() == Some(common.join("worktrees").as_path())
             && home(&git).is_none()
-            && names(&git.join("gitdir"), file)
+            && names(&git.join("gitdir"), file)?
         {
             // The other side agrees: a file that anybody can write here does not open anything there.
             self.elsewhere.push(common.clone());
-            self.add_git_directory(&common, &common);
+            self.add_git_directory(&common, &common)?;
         }
+        Ok(())
     }
 
-    fn directories_in(&mut self, path: &Path) -> Option<Vec<PathBuf>> {
-        let metadata = path.symlink_metadata().ok()?;
-        if metadata.is_symlink() {
-            self.gap = Some(BY_LINK);
-            return None;
+    fn directories_in(&mut self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        match path.symlink_metadata() {
+            Ok(metadata) if !metadata.is_symlink() => {}
+            Ok(_) => {
+                self.gap = Some(BY_LINK);
+                return Ok(vec![]);
+            }
+            Err(_) => return Ok(vec![]),
         }
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries.flatten(),
-            Err(error) => {
-                self.add_unreadable(Path::new("/"), path, error.kind());
-                return None;
-            }
+            Err(error) => return self.add_unreadable(Path::new("/"), path, error).map(|()| vec![]),
         };
         let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        Some(directories.map(|entry| entry.path()).collect())
+        Ok(directories.map(|entry| entry.path()).collect())
     }
 
     fn keep(&mut self, path: PathBuf, how: Layer) {
@@ -259,31 +268,42 @@ pub(super) fn open_beneath(root: &Path, path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Only what exists can be kept, so it is made, empty, as git itself could have. Nothing is made in what is no repository.
-fn make_what_is_missing(git: BorrowedFd<'_>) {
+fn make_what_is_missing(git: BorrowedFd<'_>) -> io::Result<()> {
     let is = |name: &str, kind| {
         statat(git, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
     };
     if !is("objects", FileType::Directory) || !is("config", FileType::RegularFile) {
-        return;
+        return Ok(());
     }
     let _ = mkdirat(git, "hooks", Mode::from_raw_mode(0o755));
     let (safely, mode) = (OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::from_raw_mode(0o644));
     // Otherwise nobody reads it.
-    let reads_more = openat(git, "config", OFlags::RDONLY | OFlags::NONBLOCK | safely, Mode::empty())
-        .is_ok_and(|config| text_of(config).to_ascii_lowercase().contains("worktreeconfig"));
-    if reads_more {
-        let _ = openat(git, "config.worktree", OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | safely, mode);
+    let config = open_at(git, "config", OFlags::RDONLY | OFlags::NONBLOCK | safely, Mode::empty())?;
+    if config.is_some_and(|config| text_of(config).to_ascii_lowercase().contains("worktreeconfig")) {
+        open_at(git, "config.worktree", OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | safely, mode)?;
     }
+    Ok(())
+}
+
+fn open_at(
+    at: BorrowedFd<'_>,
+    path: impl rustix::path::Arg,
+    flags: OFlags,
+    mode: Mode,
+) -> io::Result<Option<OwnedFd>> {
+    unless_exhausted(openat(at, path, flags, mode).map_err(io::Error::from))
 }
 
 /// The path in a one-line file, from that file's directory, after links.
-fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let text = text_of(openat(CWD, file, flags, Mode::empty()).ok()?);
-    let path = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
-    file.parent()?.join(path).canonicalize().ok()
+fn read_path(file: &Path, prefix: &str) -> io::Result<Option<PathBuf>> {
+    let Some(opened) = open_at(CWD, file, TO_READ, Mode::empty())? else { return Ok(None) };
+    let text = text_of(opened);
+    let path = text.strip_prefix(prefix).map(|path| path.trim_end_matches(['\n', '\r']));
+    Ok(path.and_then(|path| file.parent()?.join(path).canonicalize().ok()))
 }
+
+const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 /// Of an ordinary file, and not more of it than makes sense.
 fn text_of(file: OwnedFd) -> String {
@@ -297,15 +317,15 @@ fn text_of(file: OwnedFd) -> String {
 }
 
 /// Whether a submodule's configuration names this directory as the place of its files.
-fn has_worktree(git: &Path, expected: Option<&Path>) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let Ok(config) = openat(CWD, git.join("config"), flags, Mode::empty()) else { return false };
+fn has_worktree(git: &Path, expected: Option<&Path>) -> io::Result<bool> {
+    let Some(config) = open_at(CWD, git.join("config"), TO_READ, Mode::empty())? else { return Ok(false) };
     let text = text_of(config);
     let named = text.lines().find_map(|line| line.trim().strip_prefix("worktree")?.trim().strip_prefix('='));
     let real = named.and_then(|path| git.join(path.trim()).canonicalize().ok());
-    real.is_some() && real == expected.and_then(|path| path.canonicalize().ok())
+    Ok(real.is_some() && real == expected.and_then(|path| path.canonicalize().ok()))
 }
 
-fn names(file: &Path, expected: &Path) -> bool {
-    read_path(file, "").is_some_and(|path| expected.canonicalize().is_ok_and(|expected| path == expected))
+fn names(file: &Path, expected: &Path) -> io::Result<bool> {
+    let path = read_path(file, "")?;
+    Ok(path.is_some_and(|path| expected.canonicalize().is_ok_and(|expected| path == expected)))
 }

@@ -84,6 +84,7 @@ impl Rules {
         // Also where mounts hide secrets: a mount goes when the host replaces the file beneath it, a rule does not come.
         let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
         let around = Around::new(&holes.collect::<Vec<_>>());
+        let around = around.map_err(|source| ConfineError::Exhausted { source })?;
         let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
         let mut writable: Vec<&Path> = temporaries.as_deref().into_iter().collect();
         let shared_memory = match &self.scratch {
@@ -96,8 +97,7 @@ impl Rules {
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
-        let ruleset = ruleset(&Grants { writable, readable, no_tcp })
-            .map_err(|error| ConfineError::Rules { what: error.to_string() })?;
+        let ruleset = ruleset(&Grants { writable, readable, no_tcp })?;
         let needs = Needs {
             mode,
             network,

@@ -1,7 +1,9 @@
 //! The Landlock ruleset of a confinement.
 
+use std::error::Error;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
+use std::{io, iter};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
@@ -9,7 +11,9 @@ use landlock::{
 };
 use rustix::fs::{Mode, OFlags};
 
+use super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounts::DEVICES;
+use crate::ConfineError;
 
 /// What the ruleset grants. All else of its kind is refused.
 #[derive(Debug)]
@@ -26,7 +30,7 @@ pub(super) struct Grants<'a> {
 const NEWEST: ABI = ABI::V7;
 
 /// None where the kernel has no Landlock.
-pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, RulesetError> {
+pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, ConfineError> {
     let read = BitFlags::from(AccessFs::ReadFile);
     let write = AccessFs::from_write(NEWEST);
     let handled = write | read;
@@ -39,20 +43,36 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, RulesetErr
     }
     let mut ruleset = ruleset.create()?;
     let writable = grants.writable.iter().copied().chain(DEVICES.iter().map(Path::new));
-    for fd in writable.filter_map(opened) {
-        ruleset = ruleset.add_rule(PathBeneath::new(fd, handled))?;
+    for path in writable {
+        if let Some(fd) = opened(path)? {
+            ruleset = ruleset.add_rule(PathBeneath::new(fd, handled))?;
+        }
     }
     let ruleset: Option<OwnedFd> = ruleset.into();
     if let Some(ruleset) = &ruleset {
-        grants.readable.iter().copied().filter_map(opened).for_each(|fd| allow_reading(ruleset, &fd));
+        for path in &grants.readable {
+            opened(path)?.iter().for_each(|fd| allow_reading(ruleset, fd));
+        }
     }
     Ok(ruleset)
 }
 
 /// None if it has vanished: it cannot be granted then, and need not be.
-fn opened(path: &Path) -> Option<OwnedFd> {
+fn opened(path: &Path) -> Result<Option<OwnedFd>, ConfineError> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    rustix::fs::open(path, flags, Mode::empty()).ok()
+    let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from);
+    unless_exhausted(opened).map_err(|source| ConfineError::Exhausted { source })
+}
+
+impl From<RulesetError> for ConfineError {
+    fn from(error: RulesetError) -> Self {
+        let causes = iter::successors(Some(&error as &dyn Error), |&error| error.source());
+        let mut codes = causes.filter_map(|error| error.downcast_ref::<io::Error>()?.raw_os_error());
+        match codes.next().map(io::Error::from_raw_os_error).filter(is_exhaustion) {
+            Some(source) => Self::Exhausted { source },
+            None => Self::Rules { what: error.to_string() },
+        }
+    }
 }
 
 /// There are hundreds of these, and the crate would look at each file first to see which rights it can have.

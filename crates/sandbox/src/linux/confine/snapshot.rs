@@ -4,21 +4,22 @@
 //! lead anywhere by then, and we may do more than the command may.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, lstat, mkdirat, openat, renameat, statat,
 };
 
+use super::exhaustion::unless_exhausted;
 use super::remove::remove_at;
+use super::repositories::{GitDirectory, GitFile, Repositories, open_beneath};
 use crate::Restored;
-
-use super::repositories::{GitDirectory, Repositories, open_beneath};
 
 /// How some git directories were before the command.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ pub(in super::super) struct Snapshot {
 /// Some files of a directory, and where the directory is to be.
 #[derive(Debug)]
 struct Before {
-    directory: OwnedFd,
+    directory: Arc<OwnedFd>,
     /// Its permissions; without them nothing in it can be looked at.
     mode: Mode,
     path: PathBuf,
@@ -39,7 +40,7 @@ struct Before {
 
 #[derive(Debug)]
 struct Place {
-    parent: OwnedFd,
+    parent: Arc<OwnedFd>,
     name: CString,
     root: PathBuf,
 }
@@ -66,46 +67,21 @@ const MUST_NOT_APPEAR: [&str; 3] = ["commondir", "config.worktree", "info/attrib
 const LARGEST: u64 = 1 << 20;
 
 impl Snapshot {
-    /// Everything that git follows or runs.
-    pub(super) fn of_all(repositories: &Repositories) -> Self {
-        let mut snapshot =
-            Self::take(&repositories.git, |git| ALL.map(|name| (name, State::of(git, name))).to_vec());
-        snapshot.directories.extend(repositories.links.iter().filter_map(|link| {
-            let directory = link.parent.try_clone().ok()?;
-            let files = vec![(".git", State::of(directory.as_fd(), ".git"))];
-            let mode = mode_of(directory.as_fd())?;
-            Some(Before { directory, mode, path: link.path.parent()?.to_owned(), files, place: None })
-        }));
-        snapshot
+    /// Everything that git follows or runs. An error only if something has run out.
+    pub(super) fn of_all(repositories: &Repositories) -> io::Result<Self> {
+        let git = repositories.git.iter().map(|git| Before::of(git, states(git.fd.as_fd(), &ALL)?));
+        let links = repositories.links.iter().filter_map(|link| Before::of_link(link).transpose());
+        Ok(Self { directories: git.chain(links).collect::<io::Result<_>>()? })
     }
 
     /// Only what must not appear; the rest is kept by mounts.
-    pub(super) fn of_absent(repositories: &Repositories) -> Self {
-        Self::take(&repositories.git, |git| {
-            let states = MUST_NOT_APPEAR.map(|name| (name, State::of(git, name)));
-            states.into_iter().filter(|(_, state)| *state == State::Absent).collect()
-        })
-    }
-
-    fn take(
-        directories: &[GitDirectory],
-        look: impl Fn(BorrowedFd<'_>) -> Vec<(&'static str, State)>,
-    ) -> Self {
-        let before = directories.iter().filter_map(|git| {
-            let directory = git.fd.try_clone().ok()?;
-            let mut files = look(directory.as_fd());
-            // Without it git looks for a repository around this one.
-            files.extend(
-                Some(State::of(directory.as_fd(), "HEAD")).filter(State::is_file).map(|head| ("HEAD", head)),
-            );
-            let place = git.parent.as_ref().and_then(|parent| {
-                let name = CString::new(git.path.file_name()?.as_bytes()).ok()?;
-                Some(Place { parent: parent.try_clone().ok()?, name, root: git.root.clone() })
-            });
-            let mode = mode_of(directory.as_fd())?;
-            Some(Before { directory, mode, path: git.path.clone(), files, place })
+    pub(super) fn of_absent(repositories: &Repositories) -> io::Result<Self> {
+        let before = repositories.git.iter().map(|git| {
+            let mut states = states(git.fd.as_fd(), &MUST_NOT_APPEAR)?;
+            states.retain(|(_, state)| *state == State::Absent);
+            Before::of(git, states)
         });
-        Self { directories: before.collect() }
+        Ok(Self { directories: before.collect::<io::Result<_>>()? })
     }
 
     /// Puts back what has changed, and says what that was. Call it when no process of the command is alive.
@@ -114,10 +90,33 @@ impl Snapshot {
     }
 }
 
+fn states(git: BorrowedFd<'_>, names: &[&'static str]) -> io::Result<Vec<(&'static str, State)>> {
+    names.iter().map(|name| Ok((*name, State::of(git, name)?))).collect()
+}
+
 impl Before {
+    fn of(git: &GitDirectory, mut files: Vec<(&'static str, State)>) -> io::Result<Self> {
+        let directory = Arc::clone(&git.fd);
+        // Without it git looks for a repository around this one.
+        let head = State::of(directory.as_fd(), "HEAD")?;
+        files.extend(head.is_file().then_some(("HEAD", head)));
+        let place = git.parent.as_ref().and_then(|parent| {
+            let name = CString::new(git.path.file_name()?.as_bytes()).ok()?;
+            Some(Place { parent: Arc::clone(parent), name, root: git.root.clone() })
+        });
+        Ok(Self { mode: mode_of(directory.as_fd())?, directory, path: git.path.clone(), files, place })
+    }
+
+    fn of_link(link: &GitFile) -> io::Result<Option<Self>> {
+        let directory = Arc::clone(&link.parent);
+        let (mode, files) = (mode_of(directory.as_fd())?, states(directory.as_fd(), &[".git"])?);
+        let path = link.path.parent().map(Path::to_owned);
+        Ok(path.map(|path| Self { directory, mode, path, files, place: None }))
+    }
+
     fn restore(&self) -> Vec<Restored> {
         let mut told = vec![];
-        if mode_of(self.directory.as_fd()) != Some(self.mode) {
+        if mode_of(self.directory.as_fd()).is_ok_and(|mode| mode != self.mode) {
             let _ = fchmod(&self.directory, self.mode);
         }
         for (name, before) in &self.files {
@@ -141,8 +140,8 @@ impl Before {
     }
 }
 
-fn mode_of(directory: BorrowedFd<'_>) -> Option<Mode> {
-    fstat(directory).ok().map(|stat| Mode::from_raw_mode(stat.st_mode & 0o7777))
+fn mode_of(directory: BorrowedFd<'_>) -> io::Result<Mode> {
+    Ok(Mode::from_raw_mode(fstat(directory)?.st_mode & 0o7777))
 }
 
 impl Place {
@@ -176,43 +175,48 @@ impl State {
         matches!(self, Self::File { .. })
     }
 
-    fn of(git: BorrowedFd<'_>, name: &str) -> Self {
+    fn of(git: BorrowedFd<'_>, name: &str) -> io::Result<Self> {
         match name.split_once('/') {
             None => Self::at(git, &c_name(name), 0),
-            Some((directory, name)) => match open_directory(git, &c_name(directory)) {
-                Ok(inner) => Self::at(inner.as_fd(), &c_name(name), 0),
-                Err(_) => Self::Absent,
+            Some((directory, name)) => match unless_exhausted(open_directory(git, &c_name(directory)))? {
+                Some(inner) => Self::at(inner.as_fd(), &c_name(name), 0),
+                None => Ok(Self::Absent),
             },
         }
     }
 
-    fn at(directory: BorrowedFd<'_>, name: &CString, depth: usize) -> Self {
-        let Ok(stat) = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { return Self::Absent };
-        match FileType::from_raw_mode(stat.st_mode) {
+    fn at(directory: BorrowedFd<'_>, name: &CStr, depth: usize) -> io::Result<Self> {
+        let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
+        let Some(stat) = unless_exhausted(stat)? else { return Ok(Self::Absent) };
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if stat.st_size.unsigned_abs() <= LARGEST => {
                 let mut bytes = vec![];
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
                 let file =
                     openat(directory, name, flags, Mode::empty()).map(File::from).map_err(io::Error::from);
-                match file.and_then(|file| file.take(LARGEST).read_to_end(&mut bytes)) {
-                    Ok(_) => Self::File { bytes, mode: stat.st_mode & 0o7777 },
-                    Err(_) => Self::Other,
+                let read = file.and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
+                match unless_exhausted(read)? {
+                    Some(_) => Self::File { bytes, mode: stat.st_mode & 0o7777 },
+                    None => Self::Other,
                 }
             }
-            FileType::Directory if depth == 0 => {
-                let Ok(inner) = open_directory(directory, name) else { return Self::Other };
-                let names = names_in(inner.as_fd());
-                Self::Directory(
-                    names.into_iter().map(|name| (name.clone(), Self::at(inner.as_fd(), &name, 1))).collect(),
-                )
-            }
+            FileType::Directory if depth == 0 => match unless_exhausted(open_directory(directory, name))? {
+                Some(inner) => {
+                    let states = names_in(inner.as_fd())?.into_iter().map(|name| {
+                        let state = Self::at(inner.as_fd(), &name, 1)?;
+                        Ok((name, state))
+                    });
+                    Self::Directory(states.collect::<io::Result<_>>()?)
+                }
+                None => Self::Other,
+            },
             _ => Self::Other,
-        }
+        })
     }
 
     /// Whether there was anything to put back.
     fn put_back(&self, git: BorrowedFd<'_>, name: &str) -> io::Result<bool> {
-        let now = Self::of(git, name);
+        let now = Self::of(git, name)?;
         // What the branch is called is the command's business.
         if now == *self || (name == "HEAD" && now.is_file()) {
             return Ok(false);
@@ -220,40 +224,24 @@ impl State {
         match name.split_once('/') {
             None => self.write(git, &c_name(name))?,
             Some((directory, name)) => {
-                let directory = c_name(directory);
-                let inner = open_directory(git, &directory).or_else(|_| {
-                    remove_at(git, &directory)?;
-                    mkdirat(git, &directory, Mode::from_raw_mode(0o755))?;
-                    open_directory(git, &directory)
-                })?;
+                let inner = open_or_make_directory(git, &c_name(directory))?;
                 self.write(inner.as_fd(), &c_name(name))?;
             }
         }
         Ok(true)
     }
 
-    fn write(&self, directory: BorrowedFd<'_>, name: &CString) -> io::Result<()> {
+    fn write(&self, directory: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
         match self {
             Self::Absent => remove_at(directory, name),
-            Self::File { bytes, mode } => {
-                remove_at(directory, name)?;
-                let flags =
-                    OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let file = openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?;
-                fchmod(&file, Mode::from_raw_mode(*mode))?;
-                File::from(file).write_all(bytes)
-            }
+            Self::File { bytes, mode } => replace(directory, name, bytes, Mode::from_raw_mode(*mode)),
             Self::Directory(entries) => {
-                let inner = open_directory(directory, name).or_else(|_| {
-                    remove_at(directory, name)?;
-                    mkdirat(directory, name, Mode::from_raw_mode(0o755))?;
-                    open_directory(directory, name)
-                })?;
-                for extra in names_in(inner.as_fd()).into_iter().filter(|name| !entries.contains_key(name)) {
-                    remove_at(inner.as_fd(), &extra)?;
+                let inner = open_or_make_directory(directory, name)?;
+                for extra in names_in(inner.as_fd())?.iter().filter(|name| !entries.contains_key(*name)) {
+                    remove_at(inner.as_fd(), extra)?;
                 }
                 for (name, before) in entries {
-                    if Self::at(inner.as_fd(), name, 1) != *before {
+                    if Self::at(inner.as_fd(), name, 1)? != *before {
                         before.write(inner.as_fd(), name)?;
                     }
                 }
@@ -264,17 +252,48 @@ impl State {
     }
 }
 
-fn open_directory(at: BorrowedFd<'_>, name: &CString) -> io::Result<OwnedFd> {
+/// All of it or nothing: what is there goes only when there is something to take its place.
+fn replace(directory: BorrowedFd<'_>, name: &CStr, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    let draft = CString::new([name.to_bytes(), b".put-back"].concat())?;
+    remove_at(directory, &draft)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(openat(directory, &draft, flags, Mode::RUSR | Mode::WUSR)?);
+    let put_back = file.write_all(bytes).and_then(|()| {
+        fchmod(&file, mode)?;
+        if renameat(directory, &draft, directory, name).is_err() {
+            // A directory is in its place.
+            remove_at(directory, name)?;
+            renameat(directory, &draft, directory, name)?;
+        }
+        Ok(())
+    });
+    if put_back.is_err() {
+        let _ = remove_at(directory, &draft);
+    }
+    put_back
+}
+
+fn open_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(at, name, flags, Mode::empty())?)
 }
 
-fn names_in(directory: BorrowedFd<'_>) -> Vec<CString> {
-    let entries = Dir::read_from(directory).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.file_name().to_owned())
-        .filter(|name| ![c".", c".."].contains(&name.as_c_str()))
-        .collect()
+fn open_or_make_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+    if let Some(found) = unless_exhausted(open_directory(at, name))? {
+        return Ok(found);
+    }
+    remove_at(at, name)?;
+    mkdirat(at, name, Mode::from_raw_mode(0o755))?;
+    open_directory(at, name)
+}
+
+fn names_in(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
+    let mut names = vec![];
+    for entry in Dir::read_from(directory)? {
+        names.push(entry?.file_name().to_owned());
+    }
+    names.retain(|name| ![c".", c".."].contains(&name.as_c_str()));
+    Ok(names)
 }
 
 fn c_name(name: &str) -> CString {
@@ -286,11 +305,9 @@ mod tests {
     use super::*;
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::path::Path;
-
     fn only(path: &Path) -> Repositories {
-        let fd = File::open(path).unwrap().into();
-        let git = GitDirectory { path: path.to_owned(), fd, parent: None, root: path.to_owned() };
+        let fd = OwnedFd::from(File::open(path).unwrap());
+        let git = GitDirectory { path: path.to_owned(), fd: fd.into(), parent: None, root: path.to_owned() };
         let mut found = Repositories::default();
         found.git.push(git);
         found
@@ -304,7 +321,7 @@ mod tests {
         fs::write(at("hooks/a"), "one").unwrap();
         fs::write(at("config"), "two").unwrap();
         fs::write(at("HEAD"), "ref: refs/heads/main").unwrap();
-        let snapshot = Snapshot::of_all(&only(root.path()));
+        let snapshot = Snapshot::of_all(&only(root.path())).unwrap();
         assert_eq!(snapshot.restore(), Vec::<Restored>::new());
 
         fs::write(at("hooks/pre-commit"), "evil").unwrap();
@@ -333,7 +350,7 @@ mod tests {
         for name in ["victim/config", "victim/commondir", "victim/hooks/own"] {
             fs::write(at(name), "the victim's").unwrap();
         }
-        let snapshot = Snapshot::of_all(&only(&at("work/git")));
+        let snapshot = Snapshot::of_all(&only(&at("work/git"))).unwrap();
         fs::rename(at("work/git"), at("work/moved")).unwrap();
         symlink(at("victim"), at("work/git")).unwrap();
         assert_eq!(snapshot.restore(), [Restored { path: at("work/git"), put_back: false }], "it is told");
