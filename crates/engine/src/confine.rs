@@ -1,7 +1,8 @@
 //! From what was asked for, and who calls, to exactly what a command may touch.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
 use serde::{Deserialize, Serialize};
@@ -84,16 +85,16 @@ pub fn usual_limits() -> ResourceLimits {
 }
 
 impl Confining {
-    /// None where nothing is to be held.
+    /// None where nothing is to be held. An error only if descriptors have run out.
     pub(crate) fn new(
         job: &Job,
         settings: &SandboxSettings,
         sandbox: &Sandbox,
         places: &Places,
         state: &StateDir,
-    ) -> Option<Self> {
+    ) -> io::Result<Option<Self>> {
         if settings.mode == Mode::Off && settings.limits.is_empty() {
-            return None;
+            return Ok(None);
         }
         let home = job.home.as_deref();
         let own = state.path().to_owned();
@@ -106,7 +107,7 @@ impl Confining {
         let mut workspaces = vec![];
         let existing = match settings.mode {
             Mode::Off => Arc::default(),
-            Mode::Workspace | Mode::ReadOnly => places.existing(home, job.search_path.as_ref(), settings),
+            Mode::Workspace | Mode::ReadOnly => places.existing(home, job.search_path.as_ref(), settings)?,
         };
         if settings.mode == Mode::Workspace {
             for root in
@@ -165,7 +166,7 @@ impl Confining {
             env.extend(OFFLINE.iter().copied().filter(|_| confinement.network == Network::Off));
             env.extend(Some(ROOT_WITHOUT_POWERS).filter(|_| rustix::process::geteuid().is_root()));
         }
-        Some(Self { confinement, notes, sets_temporary: job.tells_temporary, env })
+        Ok(Some(Self { confinement, notes, sets_temporary: job.tells_temporary, env }))
     }
 }
 
@@ -227,16 +228,16 @@ pub(crate) fn expand(path: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// Three quarters of what this machine has, so that it stays usable.
+#[cfg(target_os = "linux")]
 fn most_memory() -> Option<u64> {
-    static MOST: OnceLock<Option<u64>> = OnceLock::new();
-    *MOST.get_or_init(three_quarters)
+    let machine = rustix::system::sysinfo();
+    let total = machine.totalram.checked_mul(machine.mem_unit.into())?;
+    Some(total / 4 * 3)
 }
 
-fn three_quarters() -> Option<u64> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = total.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib / 4 * 3 * 1024)
+#[cfg(not(target_os = "linux"))]
+fn most_memory() -> Option<u64> {
+    None
 }
 
 #[cfg(test)]

@@ -92,6 +92,12 @@ pub enum PlanError {
         /// Where it was looked for.
         searched: String,
     },
+    /// Descriptors have run out.
+    #[error("cannot look for the user's secrets")]
+    Secrets {
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// A very long command has to go through a file.
     #[error("cannot write the command, which is too long for an argument, to {}", path.display())]
     Script {
@@ -129,7 +135,8 @@ impl Plan {
         let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
         let limits = settings.limits.clone();
         let confining =
-            Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), sandbox, places, &state);
+            Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), sandbox, places, &state)
+                .map_err(|source| PlanError::Secrets { source })?;
         Ok(Self {
             confining,
             program,

@@ -5,6 +5,7 @@ mod lists;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,6 +16,7 @@ use rustix::io::Errno;
 
 use crate::SandboxSettings;
 use crate::confine::expand;
+use crate::launch::is_out_of_descriptors;
 use crate::plan::is_program;
 use lists::{CACHES, MADE_BY, SECRETS, SYSTEM_SECRETS};
 
@@ -72,7 +74,7 @@ impl Places {
         home: Option<&Path>,
         search_path: Option<&OsString>,
         settings: &SandboxSettings,
-    ) -> Arc<Existing> {
+    ) -> io::Result<Arc<Existing>> {
         let key = Key {
             mode: settings.mode,
             search_path: search_path.cloned(),
@@ -82,18 +84,18 @@ impl Places {
         };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         match found.as_ref() {
-            Some((known, existing)) if *known == key && existing.is_current() => Arc::clone(existing),
+            Some((known, existing)) if *known == key && existing.is_current() => Ok(Arc::clone(existing)),
             Some(_) | None => {
-                let existing = Arc::new(Existing::look(&key));
+                let existing = Arc::new(Existing::look(&key)?);
                 *found = Some((key, Arc::clone(&existing)));
-                existing
+                Ok(existing)
             }
         }
     }
 }
 
 impl Existing {
-    fn look(key: &Key) -> Self {
+    fn look(key: &Key) -> io::Result<Self> {
         let home = key.home.as_deref();
         let in_home = |names: &[&str]| -> Vec<PathBuf> {
             home.into_iter().flat_map(|home| names.iter().map(move |name| home.join(name))).collect()
@@ -106,7 +108,7 @@ impl Existing {
         let caches = in_home(CACHES);
         let mut secrets = in_home(SECRETS);
         // Whoever sets HOME for us does not give away their own.
-        let other = home_of_user().filter(|other| Some(other.as_path()) != home);
+        let other = home_of_user()?.filter(|other| Some(other.as_path()) != home);
         secrets.extend(other.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))));
         secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|path| may_be_open_to_us(path)));
         secrets.extend(expanded(&key.secrets));
@@ -137,7 +139,7 @@ impl Existing {
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
         let caches =
             caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
-        Self { secrets, caches, watched }
+        Ok(Self { secrets, caches, watched })
     }
 
     fn is_current(&self) -> bool {
@@ -166,16 +168,20 @@ fn make_missing_caches(home: &Path, search_path: Option<&OsStr>) {
     }
 }
 
-/// As the system knows it.
-fn home_of_user() -> Option<&'static PathBuf> {
+/// As the system knows it. An error only if descriptors have run out, which says nothing about it.
+fn home_of_user() -> io::Result<Option<&'static PathBuf>> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let look = || {
-        let user = rustix::process::geteuid().as_raw().to_string();
-        let users = fs::read_to_string("/etc/passwd").ok()?;
-        let line = users.lines().find(|line| line.split(':').nth(2) == Some(user.as_str()))?;
-        line.split(':').nth(5).map(PathBuf::from).filter(|home| home.is_absolute())
+    if let Some(known) = HOME.get() {
+        return Ok(known.as_ref());
+    }
+    let users = match fs::read_to_string("/etc/passwd") {
+        Err(error) if is_out_of_descriptors(&error) => return Err(error),
+        users => users.unwrap_or_default(),
     };
-    HOME.get_or_init(look).as_ref()
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let line = users.lines().find(|line| line.split(':').nth(2) == Some(user.as_str()));
+    let home = line.and_then(|line| line.split(':').nth(5)).map(PathBuf::from);
+    Ok(HOME.get_or_init(|| home.filter(|home| home.is_absolute())).as_ref())
 }
 
 /// Whether it is ours, or we can look into it. What the system's users keep from us need not be hidden, and a rule for
@@ -206,7 +212,7 @@ mod tests {
         let home = home.path().canonicalize().unwrap();
         let places = Places::default();
         let settings = SandboxSettings::default();
-        let secrets = || places.existing(Some(&home), None, &settings).secrets.clone();
+        let secrets = || places.existing(Some(&home), None, &settings).unwrap().secrets.clone();
         assert!(!secrets().iter().any(|path| path.starts_with(&home)));
         fs::create_dir_all(home.join(".config/gh")).unwrap();
         assert!(secrets().contains(&home.join(".config/gh")));
@@ -222,8 +228,9 @@ mod tests {
         fs::create_dir_all(root.join("home")).unwrap();
         fs::write(root.join("bin/npm"), "").unwrap();
         let path = root.join("bin").into_os_string();
-        let found =
-            Places::default().existing(Some(&root.join("home")), Some(&path), &SandboxSettings::default());
+        let found = Places::default()
+            .existing(Some(&root.join("home")), Some(&path), &SandboxSettings::default())
+            .unwrap();
         assert!(found.caches.contains(&root.join("home/.npm")));
         assert!(!root.join("home/.cargo").exists(), "cargo is not installed there");
     }
@@ -239,7 +246,7 @@ mod tests {
             secrets: vec!["~/mine".into()],
             ..SandboxSettings::default()
         };
-        let secrets = Places::default().existing(Some(&home), None, &settings).secrets.clone();
+        let secrets = Places::default().existing(Some(&home), None, &settings).unwrap().secrets.clone();
         assert!(secrets.contains(&home.join("mine")) && !secrets.contains(&home.join(".aws")));
     }
 }

@@ -188,9 +188,13 @@ impl Folder {
     }
 
     /// Whether its supervisor lives. A shared lock, so that those who ask don't see each other.
-    pub(super) fn is_claimed(&self) -> bool {
-        let Ok(lock) = File::open(self.path.join("lock")) else { return false };
-        flock(&lock, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    pub(super) fn is_claimed(&self) -> Result<bool, TaskError> {
+        let path = self.path.join("lock");
+        match File::open(&path) {
+            Ok(lock) => Ok(flock(&lock, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(TaskError::State { path, source }),
+        }
     }
 
     /// None where it has not started.
@@ -293,11 +297,11 @@ mod tests {
     fn a_claim_is_seen_until_it_is_dropped() {
         let temp = tempfile::tempdir().unwrap();
         let (_, folder) = Folder::create(temp.path(), temp.path()).unwrap();
-        assert!(!folder.is_claimed());
+        assert!(!folder.is_claimed().unwrap());
         let claim = folder.claim().unwrap();
-        assert!(folder.is_claimed() && folder.is_claimed());
+        assert!(folder.is_claimed().unwrap() && folder.is_claimed().unwrap());
         drop(claim);
-        assert!(!folder.is_claimed());
+        assert!(!folder.is_claimed().unwrap());
     }
 
     #[test]

@@ -299,7 +299,7 @@ impl Tasks {
     /// Whether it has ended, or is lost: no more output comes. Cheaper than [`Tasks::get`].
     pub fn is_over(&self, id: &TaskId) -> Result<bool, TaskError> {
         let folder = self.folder(id);
-        if folder.is_claimed() {
+        if folder.is_claimed()? {
             return Ok(false);
         }
         folder.record()?.map(|_| true).ok_or_else(|| TaskError::Unknown { id: id.clone() })
@@ -333,7 +333,7 @@ impl Tasks {
         let path = folder.control();
         let failed = |source| TaskError::State { path: path.clone(), source };
         // One that has said how it ended may still listen for a moment.
-        if folder.is_claimed() && control::give(&path, order).map_err(failed)? {
+        if folder.is_claimed()? && control::give(&path, order).map_err(failed)? {
             return Ok(());
         }
         // Nobody is left to be gentle.
@@ -353,7 +353,7 @@ impl Tasks {
     /// None where none has started.
     fn look(&self, folder: &Folder, snapshot: &Snapshot) -> Result<Option<Task>, TaskError> {
         // In this order: a supervisor writes the result before it lets go.
-        let claimed = folder.is_claimed();
+        let claimed = folder.is_claimed()?;
         let ending = folder.ending()?;
         let Some(record) = folder.record()? else { return Ok(None) };
         let layout = ending.as_ref().map(|ending| ending.layout);
@@ -426,8 +426,11 @@ impl Tasks {
     }
 
     fn live(&self) -> Result<Vec<TaskId>, TaskError> {
-        let claimed = self.folders()?.into_iter().filter(Folder::is_claimed);
-        let mut live: Vec<TaskId> = claimed.filter_map(|folder| folder.name()).collect();
+        let mut live = vec![];
+        for folder in self.folders()? {
+            let claimed = folder.is_claimed()?;
+            live.extend(folder.name().filter(|_| claimed));
+        }
         live.sort();
         Ok(live)
     }
@@ -435,7 +438,8 @@ impl Tasks {
     /// Removes finished tasks that are too old, and the oldest beyond a size. Also what was never started.
     fn prune(&self, age: Duration, size: u64) {
         let mut finished = vec![];
-        for folder in self.folders().unwrap_or_default().into_iter().filter(|folder| !folder.is_claimed()) {
+        let is_over = |folder: &Folder| folder.is_claimed().is_ok_and(|claimed| !claimed);
+        for folder in self.folders().unwrap_or_default().into_iter().filter(is_over) {
             let modified = fs::metadata(folder.path()).and_then(|metadata| metadata.modified());
             let old = modified.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
             finished.push((old, folder.size(), folder));

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use bashtion::{Engine, Error, LaunchError, Policy, Request};
+use bashtion::{Engine, Error, LaunchError, PlanError, Policy, Request};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::scene::settings;
@@ -87,7 +87,9 @@ fn nothing_is_lost(hold: Hold, rules: Rules) {
                 assert_eq!(outcome.output.stdout(), "ran\nuntouched", "{spare}: {}", outcome.output.stderr());
                 ran += 1;
             }
-            Err(Error::Launch(LaunchError::Descriptors { .. })) => refused += 1,
+            Err(Error::Launch(LaunchError::Descriptors { .. }) | Error::Plan(PlanError::Secrets { .. })) => {
+                refused += 1;
+            }
             Err(Error::Admit(error)) => {
                 assert!(format!("{error:?}").contains("Too many open files"), "{spare}: {error:?}");
             }
