@@ -215,3 +215,19 @@ fn an_unprivileged_user() {
         assert_eq!(living_with(script.to_str().unwrap()), Vec::<i32>::new());
     }
 }
+
+/// A command could make the hooks that we had no room for.
+#[test]
+fn a_full_disk_that_leaves_a_repository_open_is_told() {
+    let script = "mount -t tmpfs -o mode=700,nr_inodes=20 none . && cd \"$PWD\" || exit 99
+        mkdir -p .git/objects && touch .git/config .git/HEAD
+        number=0; while mkdir filling-$((number += 1)) 2> /dev/null; do :; done
+        \"$BASHTION\" run --json true; rmdir filling-*; \"$BASHTION\" run --json true";
+    let finished = world().program("unshare").args(&["-m", "bash", "-c", script]).finish();
+    let told: Vec<serde_json::Value> =
+        finished.stdout().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [full, room] = told.as_slice() else { panic!("{finished:?}") };
+    assert_eq!((&full["exit_code"], &full["sandbox"]["filesystem"]), (&0.into(), &"partial".into()));
+    assert!(full["sandbox"]["reason"].as_str().unwrap().contains("no directory for hooks"), "{full}");
+    assert_eq!(room["sandbox"]["filesystem"], "full");
+}

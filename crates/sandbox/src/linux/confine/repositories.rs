@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounts::Layer;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat};
+use rustix::io::Errno;
 
 /// What was found in the workspaces.
 #[derive(Debug, Default)]
@@ -57,6 +58,8 @@ const PASSED_OVER: [&str; 6] = ["node_modules", "target", ".venv", "venv", "__py
 const TOO_LARGE: &str = "the workspace has too many directories to find every repository in it";
 const UNREADABLE: &str = "a directory of the workspace cannot be read, so repositories in it cannot be found";
 const BY_LINK: &str = "a repository's git directory, hooks or configuration is a link, which cannot be kept";
+const WITHOUT_HOOKS: &str =
+    "a repository has no directory for hooks and none can be made, so one cannot be kept from appearing";
 
 /// What a project says about its own sandbox; the next command is to read it too.
 const PROJECT_FILE: &str = ".bashtion.toml";
@@ -150,7 +153,9 @@ impl Repositories {
             Ok(fd) => fd,
             Err(error) => return self.add_unreadable(root, git, error),
         };
-        make_what_is_missing(fd.as_fd())?;
+        if !make_what_is_missing(fd.as_fd())? {
+            self.gap = Some(WITHOUT_HOOKS);
+        }
         self.keep(git.to_owned(), Layer::InPlace);
         for name in ["hooks", "config", "config.worktree", "commondir", "info/attributes"] {
             self.keep(git.join(name), Layer::Unchanged);
@@ -268,22 +273,24 @@ pub(super) fn open_beneath(root: &Path, path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Only what exists can be kept, so it is made, empty, as git itself could have. Nothing is made in what is no repository.
-fn make_what_is_missing(git: BorrowedFd<'_>) -> io::Result<()> {
+/// False if a command could make it although we cannot: when it has made room on the disk.
+fn make_what_is_missing(git: BorrowedFd<'_>) -> io::Result<bool> {
     let is = |name: &str, kind| {
         statat(git, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
     };
     if !is("objects", FileType::Directory) || !is("config", FileType::RegularFile) {
-        return Ok(());
+        return Ok(true);
     }
-    let _ = mkdirat(git, "hooks", Mode::from_raw_mode(0o755));
+    let hooks = mkdirat(git, "hooks", Mode::from_raw_mode(0o755));
+    let is_settled = matches!(hooks, Ok(()) | Err(Errno::EXIST | Errno::ROFS | Errno::ACCESS | Errno::PERM));
     let (safely, mode) = (OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::from_raw_mode(0o644));
     // Otherwise nobody reads it.
     let config = open_at(git, "config", OFlags::RDONLY | OFlags::NONBLOCK | safely, Mode::empty())?;
     if config.is_some_and(|config| text_of(config).to_ascii_lowercase().contains("worktreeconfig")) {
         open_at(git, "config.worktree", OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | safely, mode)?;
     }
-    Ok(())
+    Ok(is_settled)
 }
 
 fn open_at(
