@@ -216,18 +216,47 @@ fn an_unprivileged_user() {
     }
 }
 
-/// A command could make the hooks that we had no room for.
+/// It makes room, and then the hooks that we had no room for.
 #[test]
-fn a_full_disk_that_leaves_a_repository_open_is_told() {
+fn on_a_full_disk_no_hooks_appear() {
     let script = "mount -t tmpfs -o mode=700,nr_inodes=20 none . && cd \"$PWD\" || exit 99
         mkdir -p .git/objects && touch .git/config .git/HEAD
+        echo 'rmdir filling-*; mkdir .git/hooks; echo evil > .git/hooks/pre-commit' > script
         number=0; while mkdir filling-$((number += 1)) 2> /dev/null; do :; done
-        \"$BASHTION\" run --json true; rmdir filling-*; \"$BASHTION\" run --json true";
+        \"$BASHTION\" run --json 'bash script; ls .git'; ls .git";
     let finished = world().program("unshare").args(&["-m", "bash", "-c", script]).finish();
-    let told: Vec<serde_json::Value> =
-        finished.stdout().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let [full, room] = told.as_slice() else { panic!("{finished:?}") };
-    assert_eq!((&full["exit_code"], &full["sandbox"]["filesystem"]), (&0.into(), &"partial".into()));
-    assert!(full["sandbox"]["reason"].as_str().unwrap().contains("no directory for hooks"), "{full}");
-    assert_eq!(room["sandbox"]["filesystem"], "full");
+    let text = finished.stdout();
+    let (json, after) = text.split_once('\n').unwrap();
+    let json: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(json["stdout"], "HEAD\nconfig\nhooks\nobjects\n", "{json}");
+    assert!(json["denials"][0].as_str().unwrap().contains(".git/hooks was changed"), "{json}");
+    assert_eq!(after, "HEAD\nconfig\nobjects\n");
+}
+
+/// A repository's own files stay what they are also where they cannot be looked at.
+#[test]
+fn what_a_user_has_closed_is_not_lost() {
+    let world = world();
+    let script =
+        "cd && mkdir -p work/git/objects work/git/info work/git/hooks && cd work && touch git/config git/HEAD
+        mv git .git; echo '* text' > .git/info/attributes; chmod 000 .git/info; chmod 644 .git/hooks
+        \"$BASHTION\" run 'chmod 755 .git/info; echo ran'; cat .git/info/attributes";
+    for config in ["", "[sandbox]\nnamespaces = false\n"] {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name).display().to_string();
+        fs::copy(env!("CARGO_BIN_EXE_bashtion"), at("bashtion")).unwrap();
+        fs::write(at("config.toml"), config).unwrap();
+        for path in [at(""), at("config.toml")] {
+            chown(path, Some(65534), Some(65534)).unwrap();
+        }
+        let run = world
+            .program("setpriv")
+            .args(&["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", script])
+            .env("HOME", &at(""))
+            .env("BASHTION", &at("bashtion"))
+            .env("BASHTION_CONFIG", &at("config.toml"))
+            .env("BASHTION_STATE_DIR", &at("state"));
+        let finished = run.finish();
+        assert_eq!(finished.stdout(), "ran\n* text\n", "{finished:?}");
+    }
 }

@@ -12,6 +12,19 @@ pub(super) fn unless_exhausted<T>(result: io::Result<T>) -> io::Result<Option<T>
     }
 }
 
+/// What could be had. None if nothing is there, or something else is on the way to it.
+pub(super) fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if [libc::ENOENT, libc::ENOTDIR, libc::ELOOP].map(Some).contains(&error.raw_os_error()) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether it is about descriptors or memory.
 pub(super) fn is_exhaustion(error: &io::Error) -> bool {
     [libc::EMFILE, libc::ENFILE, libc::ENOMEM].map(Some).contains(&error.raw_os_error())

@@ -48,7 +48,7 @@ pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
 }
 
 /// Opens a directory, and lets its owner do everything in it: by descriptor, because a name may be a link by now.
-fn open_up(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+pub(super) fn open_up(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = match openat(parent, name, OFlags::RDONLY | flags, Mode::empty()) {
         Err(Errno::ACCESS) => {

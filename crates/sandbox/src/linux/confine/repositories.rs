@@ -38,6 +38,8 @@ pub(super) struct GitDirectory {
     pub(super) parent: Option<Arc<OwnedFd>>,
     /// Where it can have been moved to.
     pub(super) root: PathBuf,
+    /// None could be made, so the command shall not either.
+    pub(super) without_hooks: bool,
 }
 
 /// A file in its place that says where it is.
@@ -58,8 +60,6 @@ const PASSED_OVER: [&str; 6] = ["node_modules", "target", ".venv", "venv", "__py
 const TOO_LARGE: &str = "the workspace has too many directories to find every repository in it";
 const UNREADABLE: &str = "a directory of the workspace cannot be read, so repositories in it cannot be found";
 const BY_LINK: &str = "a repository's git directory, hooks or configuration is a link, which cannot be kept";
-const WITHOUT_HOOKS: &str =
-    "a repository has no directory for hooks and none can be made, so one cannot be kept from appearing";
 
 /// What a project says about its own sandbox; the next command is to read it too.
 const PROJECT_FILE: &str = ".bashtion.toml";
@@ -90,8 +90,9 @@ impl Repositories {
             };
             let mut inner = vec![];
             let (mut head, mut objects) = (false, false);
-            for entry in entries.flatten() {
-                let Ok(kind) = entry.file_type() else { continue };
+            for entry in entries {
+                let typed = entry.and_then(|entry| Ok((entry.file_type()?, entry)));
+                let Some((kind, entry)) = self.readable(typed) else { continue };
                 let name = entry.file_name();
                 match name.to_str() {
                     // Whatever is in it: a command may have made it look like none for a while.
@@ -153,16 +154,15 @@ impl Repositories {
             Ok(fd) => fd,
             Err(error) => return self.add_unreadable(root, git, error),
         };
-        if !make_what_is_missing(fd.as_fd())? {
-            self.gap = Some(WITHOUT_HOOKS);
-        }
+        let without_hooks = !make_what_is_missing(fd.as_fd())?;
         self.keep(git.to_owned(), Layer::InPlace);
         for name in ["hooks", "config", "config.worktree", "commondir", "info/attributes"] {
             self.keep(git.join(name), Layer::Unchanged);
         }
         let parent = git.parent().filter(|_| git != root).map(|parent| open_beneath(root, parent));
         let parent = parent.map(unless_exhausted).transpose()?.flatten().map(Arc::new);
-        self.git.push(GitDirectory { path: git.to_owned(), fd: fd.into(), parent, root: root.to_owned() });
+        let (path, fd, root_path) = (git.to_owned(), fd.into(), root.to_owned());
+        self.git.push(GitDirectory { path, fd, parent, root: root_path, without_hooks });
         for worktree in self.directories_in(&git.join("worktrees"))? {
             if !self.may_look() {
                 return Ok(());
@@ -223,27 +223,41 @@ impl Repositories {
     }
 
     fn directories_in(&mut self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        match path.symlink_metadata() {
-            Ok(metadata) if !metadata.is_symlink() => {}
-            Ok(_) => {
+        match self.readable(path.symlink_metadata()) {
+            Some(metadata) if !metadata.is_symlink() => {}
+            Some(_) => {
                 self.gap = Some(BY_LINK);
                 return Ok(vec![]);
             }
-            Err(_) => return Ok(vec![]),
+            None => return Ok(vec![]),
         }
         let entries = match fs::read_dir(path) {
-            Ok(entries) => entries.flatten(),
+            Ok(entries) => entries,
             Err(error) => return self.add_unreadable(Path::new("/"), path, error).map(|()| vec![]),
         };
-        let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        Ok(directories.map(|entry| entry.path()).collect())
+        let typed = entries.map(|entry| entry.and_then(|entry| Ok((entry.file_type()?, entry))));
+        let found = typed.filter_map(|typed| self.readable(typed));
+        Ok(found.filter(|(kind, _)| kind.is_dir()).map(|(_, entry)| entry.path()).collect())
     }
 
     fn keep(&mut self, path: PathBuf, how: Layer) {
-        match path.symlink_metadata() {
-            Ok(metadata) if metadata.is_symlink() => self.gap = Some(BY_LINK),
-            Ok(_) => self.kept.push((path, how)),
-            Err(_) => {}
+        match self.readable(path.symlink_metadata()) {
+            Some(metadata) if metadata.is_symlink() => self.gap = Some(BY_LINK),
+            Some(_) => self.kept.push((path, how)),
+            None => {}
+        }
+    }
+
+    /// None where nothing is there. What is there and cannot be looked at is a gap.
+    fn readable<T>(&mut self, result: io::Result<T>) -> Option<T> {
+        match result {
+            Ok(found) => Some(found),
+            Err(error) => {
+                if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                    self.gap = Some(UNREADABLE);
+                }
+                None
+            }
         }
     }
 }
@@ -273,24 +287,24 @@ pub(super) fn open_beneath(root: &Path, path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Only what exists can be kept, so it is made, empty, as git itself could have. Nothing is made in what is no repository.
-/// False if a command could make it although we cannot: when it has made room on the disk.
+/// Whether there is a place for hooks now.
 fn make_what_is_missing(git: BorrowedFd<'_>) -> io::Result<bool> {
-    let is = |name: &str, kind| {
-        statat(git, name, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
+    let may_be = |name: &str, kind| match statat(git, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => FileType::from_raw_mode(stat.st_mode) == kind,
+        Err(error) => error != Errno::NOENT,
     };
-    if !is("objects", FileType::Directory) || !is("config", FileType::RegularFile) {
+    if !may_be("objects", FileType::Directory) || !may_be("config", FileType::RegularFile) {
         return Ok(true);
     }
     let hooks = mkdirat(git, "hooks", Mode::from_raw_mode(0o755));
-    let is_settled = matches!(hooks, Ok(()) | Err(Errno::EXIST | Errno::ROFS | Errno::ACCESS | Errno::PERM));
+    let has_hooks = matches!(hooks, Ok(()) | Err(Errno::EXIST));
     let (safely, mode) = (OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::from_raw_mode(0o644));
     // Otherwise nobody reads it.
     let config = open_at(git, "config", OFlags::RDONLY | OFlags::NONBLOCK | safely, Mode::empty())?;
     if config.is_some_and(|config| text_of(config).to_ascii_lowercase().contains("worktreeconfig")) {
         open_at(git, "config.worktree", OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | safely, mode)?;
     }
-    Ok(is_settled)
+    Ok(has_hooks)
 }
 
 fn open_at(

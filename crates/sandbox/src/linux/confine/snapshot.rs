@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -13,11 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, lstat, mkdirat, openat, renameat, statat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, lstat, mkdirat, openat, readlinkat, renameat,
+    statat, symlinkat,
 };
+use rustix::io::Errno;
 
-use super::exhaustion::unless_exhausted;
-use super::remove::remove_at;
+use super::exhaustion::{if_there, unless_exhausted};
+use super::remove::{open_up, remove_at};
 use super::repositories::{GitDirectory, GitFile, Repositories, open_beneath};
 use crate::Restored;
 
@@ -54,7 +57,8 @@ enum State {
     },
     /// Only what is directly in it: git looks no deeper for hooks.
     Directory(BTreeMap<CString, State>),
-    /// A link, a device or a file too large to hold: that it is there is all that is known.
+    Link(CString),
+    /// A device, a file too large to hold or one that cannot be read: that it is there is all that is known.
     Other,
 }
 
@@ -77,7 +81,9 @@ impl Snapshot {
     /// Only what must not appear; the rest is kept by mounts.
     pub(super) fn of_absent(repositories: &Repositories) -> io::Result<Self> {
         let before = repositories.git.iter().map(|git| {
-            let mut states = states(git.fd.as_fd(), &MUST_NOT_APPEAR)?;
+            let hooks = git.without_hooks.then_some("hooks");
+            let names: Vec<_> = MUST_NOT_APPEAR.into_iter().chain(hooks).collect();
+            let mut states = states(git.fd.as_fd(), &names)?;
             states.retain(|(_, state)| *state == State::Absent);
             Before::of(git, states)
         });
@@ -86,7 +92,14 @@ impl Snapshot {
 
     /// Puts back what has changed, and says what that was. Call it when no process of the command is alive.
     pub(in super::super) fn restore(&self) -> Vec<Restored> {
-        self.directories.iter().flat_map(Before::restore).collect()
+        let mut told: Vec<_> = self.directories.iter().flat_map(Before::restore).collect();
+        if told.iter().any(|restored| !restored.put_back) {
+            // There may be room now that the rest is gone.
+            let failed: Vec<_> = self.directories.iter().flat_map(Before::restore).collect();
+            let fails = |path: &Path| failed.iter().any(|again| again.path == path && !again.put_back);
+            told.iter_mut().for_each(|restored| restored.put_back |= !fails(&restored.path));
+        }
+        told
     }
 }
 
@@ -178,40 +191,48 @@ impl State {
     fn of(git: BorrowedFd<'_>, name: &str) -> io::Result<Self> {
         match name.split_once('/') {
             None => Self::at(git, &c_name(name), 0),
-            Some((directory, name)) => match unless_exhausted(open_directory(git, &c_name(directory)))? {
-                Some(inner) => Self::at(inner.as_fd(), &c_name(name), 0),
-                None => Ok(Self::Absent),
+            Some((directory, name)) => match if_there(open_directory(git, &c_name(directory))) {
+                Ok(Some(inner)) => Self::at(inner.as_fd(), &c_name(name), 0),
+                Ok(None) => Ok(Self::Absent),
+                Err(error) => Self::unknown(error),
             },
         }
     }
 
     fn at(directory: BorrowedFd<'_>, name: &CStr, depth: usize) -> io::Result<Self> {
-        let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
-        let Some(stat) = unless_exhausted(stat)? else { return Ok(Self::Absent) };
+        let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
+        let state = if_there(found).and_then(|stat| match stat {
+            Some(stat) => Self::read(directory, name, &stat, depth),
+            None => Ok(Self::Absent),
+        });
+        state.or_else(Self::unknown)
+    }
+
+    fn read(directory: BorrowedFd<'_>, name: &CStr, stat: &Stat, depth: usize) -> io::Result<Self> {
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if stat.st_size.unsigned_abs() <= LARGEST => {
-                let mut bytes = vec![];
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-                let file =
-                    openat(directory, name, flags, Mode::empty()).map(File::from).map_err(io::Error::from);
-                let read = file.and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
-                match unless_exhausted(read)? {
-                    Some(_) => Self::File { bytes, mode: stat.st_mode & 0o7777 },
-                    None => Self::Other,
-                }
+                let file = File::from(openat(directory, name, flags, Mode::empty())?);
+                let mut bytes = vec![];
+                file.take(LARGEST).read_to_end(&mut bytes)?;
+                Self::File { bytes, mode: stat.st_mode & 0o7777 }
             }
-            FileType::Directory if depth == 0 => match unless_exhausted(open_directory(directory, name))? {
-                Some(inner) => {
-                    let states = names_in(inner.as_fd())?.into_iter().map(|name| {
-                        let state = Self::at(inner.as_fd(), &name, 1)?;
-                        Ok((name, state))
-                    });
-                    Self::Directory(states.collect::<io::Result<_>>()?)
-                }
-                None => Self::Other,
-            },
+            FileType::Symlink => Self::Link(readlinkat(directory, name, vec![])?),
+            FileType::Directory if depth == 0 => {
+                let inner = open_directory(directory, name)?;
+                let states = names_in(inner.as_fd())?.into_iter().map(|name| {
+                    let state = Self::at(inner.as_fd(), &name, 1)?;
+                    Ok((name, state))
+                });
+                Self::Directory(states.collect::<io::Result<_>>()?)
+            }
             _ => Self::Other,
         })
+    }
+
+    /// What cannot be looked at is not absent: it would be removed then. That something has run out says nothing about it.
+    fn unknown(error: io::Error) -> io::Result<Self> {
+        unless_exhausted::<Self>(Err(error)).map(|state| state.unwrap_or(Self::Other))
     }
 
     /// Whether there was anything to put back.
@@ -234,38 +255,49 @@ impl State {
     fn write(&self, directory: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
         match self {
             Self::Absent => remove_at(directory, name),
-            Self::File { bytes, mode } => replace(directory, name, bytes, Mode::from_raw_mode(*mode)),
+            Self::File { bytes, mode } => replace(directory, name, |draft| {
+                let flags =
+                    OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let mut file = File::from(openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?);
+                file.write_all(bytes)?;
+                Ok(fchmod(&file, Mode::from_raw_mode(*mode))?)
+            }),
+            Self::Link(target) => replace(directory, name, |draft| Ok(symlinkat(target, directory, draft)?)),
             Self::Directory(entries) => {
                 let inner = open_or_make_directory(directory, name)?;
-                for extra in names_in(inner.as_fd())?.iter().filter(|name| !entries.contains_key(*name)) {
-                    remove_at(inner.as_fd(), extra)?;
-                }
-                for (name, before) in entries {
-                    if Self::at(inner.as_fd(), name, 1)? != *before {
-                        before.write(inner.as_fd(), name)?;
+                let names = names_in(inner.as_fd())?;
+                let extra = names.iter().filter(|name| !entries.contains_key(*name));
+                let removed = extra.map(|extra| remove_at(inner.as_fd(), extra));
+                let written = entries.iter().map(|(name, before)| {
+                    if Self::at(inner.as_fd(), name, 1)? == *before {
+                        return Ok(());
                     }
-                }
-                Ok(())
+                    before.write(inner.as_fd(), name)
+                });
+                // Each of them, whatever becomes of the others.
+                removed.chain(written).fold(Ok(()), Result::and)
             }
-            Self::Other => Ok(()),
+            Self::Other => Err(io::Error::other("what was there could not be looked at")),
         }
     }
 }
 
 /// All of it or nothing: what is there goes only when there is something to take its place.
-fn replace(directory: BorrowedFd<'_>, name: &CStr, bytes: &[u8], mode: Mode) -> io::Result<()> {
-    let draft = CString::new([name.to_bytes(), b".put-back"].concat())?;
-    remove_at(directory, &draft)?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(openat(directory, &draft, flags, Mode::RUSR | Mode::WUSR)?);
-    let put_back = file.write_all(bytes).and_then(|()| {
-        fchmod(&file, mode)?;
-        if renameat(directory, &draft, directory, name).is_err() {
-            // A directory is in its place.
-            remove_at(directory, name)?;
-            renameat(directory, &draft, directory, name)?;
-        }
-        Ok(())
+fn replace(
+    directory: BorrowedFd<'_>,
+    name: &CStr,
+    make: impl FnOnce(&CStr) -> io::Result<()>,
+) -> io::Result<()> {
+    let draft = c_name(&format!(".put-back-{:016x}", RandomState::new().hash_one(name)));
+    let put_back = make(&draft).and_then(|()| {
+        let put = || renameat(directory, &draft, directory, name);
+        Ok(match put() {
+            Err(Errno::ISDIR | Errno::EXIST | Errno::NOTEMPTY) => {
+                remove_at(directory, name)?;
+                put()
+            }
+            done => done,
+        }?)
     });
     if put_back.is_err() {
         let _ = remove_at(directory, &draft);
@@ -279,7 +311,7 @@ fn open_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
 }
 
 fn open_or_make_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
-    if let Some(found) = unless_exhausted(open_directory(at, name))? {
+    if let Some(found) = if_there(open_up(at, name))? {
         return Ok(found);
     }
     remove_at(at, name)?;
@@ -307,7 +339,13 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     fn only(path: &Path) -> Repositories {
         let fd = OwnedFd::from(File::open(path).unwrap());
-        let git = GitDirectory { path: path.to_owned(), fd: fd.into(), parent: None, root: path.to_owned() };
+        let git = GitDirectory {
+            path: path.to_owned(),
+            fd: fd.into(),
+            parent: None,
+            root: path.to_owned(),
+            without_hooks: false,
+        };
         let mut found = Repositories::default();
         found.git.push(git);
         found
@@ -338,6 +376,54 @@ mod tests {
         assert_eq!(fs::read_to_string(at("config")).unwrap(), "two");
         fs::write(at("HEAD"), "ref: refs/heads/other").unwrap();
         assert_eq!(snapshot.restore(), Vec::<Restored>::new());
+    }
+
+    #[test]
+    fn links_long_names_and_what_is_in_the_way_of_a_file() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let long = format!("hooks/{}", "l".repeat(255));
+        fs::create_dir(at("hooks")).unwrap();
+        symlink("../shared-hook", at("hooks/pre-commit")).unwrap();
+        fs::write(at(&long), "one").unwrap();
+        fs::write(at("hooks/update"), "two").unwrap();
+        fs::write(at("config"), "three").unwrap();
+        fs::write(at("config.put-back"), "the user's own").unwrap();
+        let snapshot = Snapshot::of_all(&only(root.path())).unwrap();
+
+        fs::remove_file(at("hooks/pre-commit")).unwrap();
+        for name in ["hooks/pre-commit", &long, "hooks/update"] {
+            fs::write(at(name), "evil").unwrap();
+        }
+        fs::remove_file(at("config")).unwrap();
+        fs::create_dir_all(at("config/deep/er")).unwrap();
+        fs::create_dir(at("info")).unwrap();
+        fs::write(at("info/exclude"), "the user's own").unwrap();
+        fs::write(at("info/attributes"), "evil").unwrap();
+        fs::set_permissions(at("info"), Permissions::from_mode(0o000)).unwrap();
+        assert!(snapshot.restore().iter().all(|restored| restored.put_back));
+        assert_eq!(fs::read_link(at("hooks/pre-commit")).unwrap(), Path::new("../shared-hook"));
+        let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+        assert_eq!([read(&long), read("hooks/update"), read("config")], ["one", "two", "three"]);
+        assert_eq!([read("config.put-back"), read("info/exclude")], ["the user's own"; 2]);
+        assert!(!at("info/attributes").exists());
+        assert_eq!(fs::read_dir(at("hooks")).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn what_could_not_be_looked_at_is_not_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let before = Before {
+            directory: OwnedFd::from(File::open(root.path()).unwrap()).into(),
+            mode: Mode::from_raw_mode(0o700),
+            path: root.path().to_owned(),
+            files: vec![("config", State::Other)],
+            place: None,
+        };
+        fs::write(root.path().join("config"), "something").unwrap();
+        let told = Restored { path: root.path().join("config"), put_back: false };
+        assert_eq!(Snapshot { directories: vec![before] }.restore(), [told]);
+        assert_eq!(fs::read_to_string(root.path().join("config")).unwrap(), "something");
     }
 
     #[test]
