@@ -11,6 +11,7 @@ use crate::launch::Running;
 use crate::output::Output;
 use crate::session::{Answers, Session};
 use crate::settle::Refusal;
+use crate::stop::Stopping;
 use crate::supervise::{Ended, Stopped, report};
 use crate::tasks::{Log, TaskId};
 use crate::{Outcome, Status, Verdict};
@@ -30,8 +31,7 @@ pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
         captured,
         report,
         tracking,
-        killed,
-        leftovers,
+        stopping: Stopping { killed, leftovers, .. },
         ..
     } = ended;
     let (output_file, output_file_bytes) = captured.file.unzip();
@@ -99,6 +99,9 @@ fn notes(ended: &Ended) -> Vec<String> {
             ));
         }
     }
+    let blind =
+        |error| format!("its processes could not be looked for ({error}): some of them may still run");
+    notes.extend(ended.stopping.blind.as_ref().map(blind));
     notes
 }
 

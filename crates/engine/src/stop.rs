@@ -1,11 +1,12 @@
 //! Ending a whole tree: SIGTERM, grace, SIGKILL, and then making sure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Child, Process};
+use bashtion_sandbox::{Child, Process, Restored};
 
 use crate::{Fate, Leftover};
 
@@ -27,6 +28,19 @@ pub(crate) struct Stop {
     seen: BTreeMap<i32, Leftover>,
     killed: BTreeSet<i32>,
     empty_looks: u32,
+    /// Why those that may be left could not be looked for.
+    blind: Option<io::Error>,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Stopping {
+    /// How many had to be killed.
+    pub(crate) killed: usize,
+    /// Those that outlived the shell.
+    pub(crate) leftovers: Vec<Leftover>,
+    /// Why there may be more.
+    pub(crate) blind: Option<io::Error>,
 }
 
 impl Stop {
@@ -39,6 +53,7 @@ impl Stop {
             seen: BTreeMap::new(),
             killed: BTreeSet::new(),
             empty_looks: 0,
+            blind: None,
         };
         stop.look(child);
         if let Err(error) = child.tree().terminate() {
@@ -77,9 +92,9 @@ impl Stop {
         self.grace = Duration::ZERO;
     }
 
-    /// How many had to be killed, and those that outlived the shell.
-    pub(crate) fn into_report(self) -> (usize, Vec<Leftover>) {
-        (self.killed.len(), self.seen.into_values().collect())
+    pub(crate) fn into_report(self) -> Stopping {
+        let leftovers = self.seen.into_values().collect();
+        Stopping { killed: self.killed.len(), leftovers, blind: self.blind }
     }
 
     /// Notes who is alive; how many, if that can be told now.
@@ -103,7 +118,9 @@ impl Stop {
     }
 
     fn give_up(&mut self, child: &Child) {
-        let mut alive: Vec<i32> = child.tree().members().into_iter().flatten().map(|p| p.pid).collect();
+        let members = child.tree().members();
+        let mut alive: Vec<i32> = members.iter().flatten().map(|process| process.pid).collect();
+        self.blind = members.err();
         if !child.has_ended().unwrap_or(true) {
             alive.push(child.pid());
         }
@@ -160,6 +177,9 @@ impl Doomed {
         let mut stop = Stop::begin(&self.child, grace);
         while let Some(wait) = stop.step(&self.child) {
             thread::sleep(wait);
+        }
+        for Restored { path, put_back } in self.child.tree().restore() {
+            tracing::warn!(path = %path.display(), put_back, "a dropped command had changed what it may not");
         }
         if self.child.has_ended().unwrap_or(false) {
             let _ = self.child.wait();

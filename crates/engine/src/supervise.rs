@@ -11,7 +11,7 @@ use crate::launch::Running;
 use crate::output::Captured;
 use crate::plan::Facts;
 use crate::session::{Answers, Epilogue, Session};
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopping};
 use crate::{Event, EventSender, Fate, Leftover, Leftovers, Stream, ToolContext};
 
 /// A command of which nothing is left, unless it was asked for or cannot be killed.
@@ -33,8 +33,7 @@ pub(crate) struct Ended {
     /// What it changed of the repositories in the workspace, and was put back.
     pub(crate) restored: Vec<Restored>,
     pub(crate) tracking: &'static str,
-    pub(crate) killed: usize,
-    pub(crate) leftovers: Vec<Leftover>,
+    pub(crate) stopping: Stopping,
     pub(crate) answers: Answers,
     pub(crate) session: Option<Session>,
 }
@@ -97,8 +96,7 @@ struct Watch {
     stopped: Option<Stopped>,
     shell_ended: Option<Instant>,
     last_output: Instant,
-    killed: usize,
-    leftovers: Vec<Leftover>,
+    stopping: Stopping,
 }
 
 /// What the caller has said so far, in the order of force.
@@ -165,8 +163,7 @@ impl Watch {
             stopped: None,
             shell_ended: None,
             last_output: running.started,
-            killed: 0,
-            leftovers: vec![],
+            stopping: Stopping::default(),
             running,
         }
     }
@@ -205,7 +202,7 @@ impl Watch {
                     let settled = self.settled_at();
                     match self.running.supervision.leftovers {
                         Leftovers::Keep if silent || now >= settled || cancelled => {
-                            self.leftovers = self.kept();
+                            self.stopping.leftovers = self.kept();
                             return Ok(Next::Done);
                         }
                         Leftovers::End if now >= settled || cancelled => self.stop(None),
@@ -256,7 +253,7 @@ impl Watch {
     fn drain(&mut self, until: Instant) -> io::Result<()> {
         self.look_at_shell()?;
         if let Phase::Stopping(stop) = std::mem::replace(&mut self.phase, Phase::Draining { until }) {
-            (self.killed, self.leftovers) = stop.into_report();
+            self.stopping = stop.into_report();
         }
         Ok(())
     }
@@ -346,8 +343,7 @@ impl Watch {
             report: report(shell.child().report(), &notes),
             confinement,
             tracking: shell.child().tree().method(),
-            killed: self.killed,
-            leftovers: self.leftovers,
+            stopping: self.stopping,
         })
     }
 }

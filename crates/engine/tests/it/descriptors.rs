@@ -39,23 +39,40 @@ async fn the_command_gets_a_clear_error_and_the_next_one_works() {
     assert_eq!(bashtion_testkit::zombie_children(), Vec::<i32>::new());
 }
 
-#[tokio::test]
-async fn a_tree_is_killed_without_any() {
+#[test]
+fn a_tree_is_killed_without_any() {
+    is_killed_without_any();
+}
+
+/// Where there is no control group to kill, each process has to be found.
+#[test]
+fn without_control_groups_too() {
+    bashtion_testkit::in_a_thread_without_clone3(38, is_killed_without_any);
+}
+
+fn is_killed_without_any() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let world = World::new();
     let context = world.context();
     let before = getrlimit(Resource::Nofile);
-    let command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
-    let run = world.engine.run(Request::new(command).timeout(std::time::Duration::from_secs(1)), &context);
+    let command = "trap '' TERM; echo $$; setsid bash -c 'trap \"\" TERM; echo $$; while :; do sleep 0.1; done' & while :; do sleep 0.1; done";
+    let request = Request::new(command).timeout(std::time::Duration::from_secs(1));
     let exhaust = async {
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: before.maximum }).unwrap();
         std::iter::from_fn(|| File::open("/dev/null").ok()).collect::<Vec<File>>()
     };
-    let (outcome, hoard) = tokio::join!(run, exhaust);
+    let (outcome, hoard) =
+        runtime.block_on(async { tokio::join!(world.engine.run(request, &context), exhaust) });
     drop(hoard);
     setrlimit(Resource::Nofile, before).unwrap();
     let outcome = outcome.unwrap();
-    let pid = outcome.output.stdout().trim().parse().unwrap();
-    assert_eq!(bashtion_testkit::state_of(pid), bashtion_testkit::Life::Gone);
     assert_eq!(outcome.exit, Some(bashtion::Exit::Signal(bashtion::Signal::KILL)));
+    assert_eq!(outcome.notes, Vec::<String>::new());
+    let pids: Vec<i32> = outcome.output.stdout().lines().map(|pid| pid.parse().unwrap()).collect();
+    assert_eq!(pids.len(), 2);
+    for pid in pids {
+        // Whoever adopted it may not have reaped it yet.
+        assert_ne!(bashtion_testkit::state_of(pid), bashtion_testkit::Life::Alive, "{outcome:?}");
+    }
 }

@@ -395,3 +395,36 @@ fn as_a_user() {
     );
     run("true");
 }
+
+/// Nobody waits for it any more, and still it may not leave anything.
+#[test]
+fn a_dropped_command_s_changes_are_put_back() {
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let scene = scene();
+        let engine = bashtion::Engine::builder()
+            .policy(bashtion::Policy::off())
+            .state_dir(scene.path("state"))
+            .sandbox(crate::scene::settings(hold))
+            .build();
+        let command = "for git in .git nested/.git; do
+                for file in hooks/pre-commit config info/attributes commondir; do echo evil >> $git/$file; done
+            done 2> /dev/null; touch done; sleep 60";
+        let context = scene.context();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let run = engine.run(bashtion::Request::new(command), &context);
+            let is_done = async {
+                while !scene.path("work/done").exists() {
+                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                }
+            };
+            tokio::select! {
+                _ = run => panic!("it sleeps"),
+                () = is_done => {}
+            }
+        });
+        bashtion::wait_for_stopping();
+        assert_eq!(planted(&scene), None, "{hold:?}");
+        assert!(!scene.path("work/.git/commondir").exists(), "{hold:?}");
+    }
+}

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use rustix::process::{Pid, test_kill_process};
 
+use super::reserve::with_spare;
 use super::tag::RESOURCE;
 
 /// What `/proc/PID/stat` says.
@@ -41,8 +42,10 @@ pub(super) fn pids() -> io::Result<Vec<i32>> {
     if !is_ours() {
         return Ok(vec![]);
     }
-    let entries = fs::read_dir("/proc")?.flatten();
-    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+    with_spare(|| {
+        let entries = fs::read_dir("/proc")?.flatten();
+        Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+    })
 }
 
 pub(super) fn stat(pid: i32) -> Option<Stat> {
@@ -57,7 +60,7 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
 pub(super) fn read(path: impl AsRef<Path>) -> io::Result<String> {
     const USUAL: usize = 4096;
     let mut text = Vec::with_capacity(USUAL);
-    fs::File::open(path)?.read_to_end(&mut text)?;
+    with_spare(|| fs::File::open(&path))?.read_to_end(&mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -84,11 +87,11 @@ pub(super) fn command(pid: i32) -> String {
     if !is_ours() {
         return "[unknown]".to_owned();
     }
-    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let arguments = arguments.strip_suffix(b"\0").unwrap_or(&arguments);
-    let line: String = String::from_utf8_lossy(arguments).replace('\0', " ").chars().take(LONGEST).collect();
+    let arguments = read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments = arguments.strip_suffix('\0').unwrap_or(&arguments);
+    let line: String = arguments.replace('\0', " ").chars().take(LONGEST).collect();
     if line.is_empty() {
-        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let name = read(format!("/proc/{pid}/comm")).unwrap_or_default();
         let name = name.trim_end();
         return format!("[{}]", if name.is_empty() { "gone" } else { name });
     }

@@ -12,6 +12,7 @@ use super::limits::TreeLimits;
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
+use super::reserve;
 use super::sockets::Watch;
 use super::tag::{self, Tag};
 use crate::{Limit, Process, Restored};
@@ -44,7 +45,10 @@ impl Tree {
         let born = match mark {
             // Membership needs no look at ages.
             Mark::Cgroup(_) => 0,
-            Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
+            Mark::Tag(_) | Mark::Kinship => {
+                reserve::keep();
+                processes::stat(raw(shell)).map_or(0, |stat| stat.born)
+            }
         };
         Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot, sockets }
     }

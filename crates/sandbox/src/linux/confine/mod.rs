@@ -4,7 +4,6 @@ mod account;
 mod bpf;
 mod child;
 mod confined;
-mod exhaustion;
 mod filter;
 mod host;
 mod mounts;

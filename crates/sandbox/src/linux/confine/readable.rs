@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::exhaustion::unless_exhausted;
+use super::super::exhaustion::unless_exhausted;
 
 /// What together is everything but the holes, and the directories that had to be listed to find out.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::exhaustion::{is_exhaustion, unless_exhausted};
+use super::super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounts::Layer;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat};
 use rustix::io::Errno;

@@ -11,7 +11,7 @@ use landlock::{
 };
 use rustix::fs::{Mode, OFlags};
 
-use super::exhaustion::{is_exhaustion, unless_exhausted};
+use super::super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounts::DEVICES;
 use crate::ConfineError;
 

@@ -19,7 +19,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::exhaustion::{if_there, unless_exhausted};
+use super::super::exhaustion::{if_there, unless_exhausted};
 use super::remove::{open_up, remove_at};
 use super::repositories::{GitDirectory, GitFile, Repositories, open_beneath};
 use crate::Restored;
