@@ -1,6 +1,7 @@
 //! The database: opened, kept in order, appended to.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -9,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, params};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::chain::{Hash, Key};
 use crate::files::{End, Turn, check_owner, make_key, private, read_key};
@@ -19,7 +20,8 @@ use crate::retention::prune;
 /// Where it is written, and how much is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// A directory that only the user can write to.
+    /// A directory that only the user can write to. As it is, whether or not it is text.
+    #[serde(serialize_with = "as_os_str", deserialize_with = "from_os_string")]
     pub directory: PathBuf,
     /// What to do when it cannot be written.
     pub mode: Mode,
@@ -29,6 +31,14 @@ pub struct Settings {
     pub keep_size: u64,
     /// Values that must not be written: a name and the value.
     pub secrets: Vec<(String, String)>,
+}
+
+fn as_os_str<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_os_str().serialize(serializer)
+}
+
+fn from_os_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    OsString::deserialize(deserializer).map(PathBuf::from)
 }
 
 /// Whether a command runs that cannot be written down.

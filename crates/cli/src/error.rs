@@ -150,8 +150,10 @@ fn hint(error: &bashtion::Error) -> Option<String> {
         bashtion::Error::Launch(LaunchError::Sandbox { .. }) => {
             "`bashtion doctor` says what this machine can enforce; without a sandbox: --sandbox off"
         }
-        bashtion::Error::Plan(PlanError::Secrets { .. })
-        | bashtion::Error::Launch(LaunchError::Descriptors { .. }) => {
+        bashtion::Error::Plan(PlanError::Secrets { .. }) => {
+            "make /etc/passwd readable; if files are the cause, run fewer commands at once, or raise the limit with `ulimit -n`"
+        }
+        bashtion::Error::Launch(LaunchError::Descriptors { .. }) => {
             "run fewer commands at once, or raise the limit with `ulimit -n`"
         }
         bashtion::Error::Launch(LaunchError::Spawn {

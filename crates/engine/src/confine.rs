@@ -85,7 +85,7 @@ pub fn usual_limits() -> ResourceLimits {
 }
 
 impl Confining {
-    /// None where nothing is to be held. An error only if descriptors have run out.
+    /// None where nothing is to be held.
     pub(crate) fn new(
         job: &Job,
         settings: &SandboxSettings,

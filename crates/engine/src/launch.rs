@@ -178,7 +178,7 @@ fn pipe_failed(source: io::Error) -> LaunchError {
     LaunchError::Descriptors { limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), source }
 }
 
-pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
+fn is_out_of_descriptors(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 

@@ -92,8 +92,8 @@ pub enum PlanError {
         /// Where it was looked for.
         searched: String,
     },
-    /// Descriptors have run out.
-    #[error("cannot look for the user's secrets")]
+    /// Where the user's home is could not be read.
+    #[error("cannot look for the user's secrets: the list of users cannot be read")]
     Secrets {
         /// What the kernel said.
         source: io::Error,

@@ -23,7 +23,7 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::{self, Face, Format};
 use settings::{Patience, Settings, parse_env, parse_timeout};
-pub(crate) use settings::{ledger, with_ledger};
+pub(crate) use settings::{hand_down, ledger, with_ledger};
 
 /// Run a command, print its output, pass its exit code through.
 #[derive(Debug, clap::Args)]
@@ -284,10 +284,9 @@ async fn run_and_show(
 
 /// The ledger of a background task, as whoever started it has said.
 pub(crate) fn handed_down(text: Option<&str>) -> Result<Option<Arc<dyn Ledger>>, LedgerError> {
-    let Some(settings) = text.and_then(|text| serde_json::from_str::<bashtion_audit::Settings>(text).ok())
-    else {
-        return Ok(None);
-    };
+    let Some(text) = text else { return Ok(None) };
+    let settings: bashtion_audit::Settings =
+        serde_json::from_str(text).map_err(|error| LedgerError { source: error.into() })?;
     match ledger(&settings) {
         Ok(ledger) => Ok(Some(ledger)),
         Err(error) if settings.mode == bashtion_audit::Mode::Required => {

@@ -214,7 +214,7 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
         engine = engine.state_dir(dir);
     }
     if let Some(audit) = &audit {
-        engine = engine.hand_down(serde_json::to_string(audit).unwrap_or_default());
+        engine = engine.hand_down(run::hand_down(audit)?);
         engine = run::with_ledger(engine, audit)?;
     }
     let mut setup = Setup::new(engine.build(), profile, cwd);

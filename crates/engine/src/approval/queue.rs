@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 use super::record::Record;
 use super::turn::Turn;
 use super::{Answer, Approval, ApprovalId, ApprovalLimits, ApprovalState, Binding, Question};
@@ -208,7 +210,7 @@ impl Approvals {
     /// The same without using anything up.
     pub(crate) fn peek(&self, binding: &Binding) -> Result<Known, ApprovalError> {
         let about =
-            self.records()?.0.into_iter().find(|record| record.binding == *binding && record.is_live());
+            self.all_records()?.into_iter().find(|record| record.binding == *binding && record.is_live());
         Ok(match about {
             Some(Record { id, given: Some(given), .. }) => Known::Answered(id, given.answer),
             Some(Record { id, given: None, .. }) => Known::Waiting(id),
@@ -236,21 +238,20 @@ impl Approvals {
         Ok(Known::Waiting(id))
     }
 
-    /// Settles a question that was answered elsewhere.
-    pub(crate) async fn close(&self, id: &ApprovalId, answer: &Answer) -> Result<(), ApprovalError> {
+    /// Settles a question that was answered elsewhere. The answer stays there: were it kept here, it could be used again.
+    pub(crate) async fn close(&self, id: &ApprovalId) -> Result<(), ApprovalError> {
         let turn = self.turn().await?;
-        let Some(mut record) = Record::read(turn.folder(), id)? else { return Ok(()) };
+        let Some(record) = Record::read(turn.folder(), id)? else { return Ok(()) };
         if record.given.is_none() && !record.used {
-            record.give(answer.clone());
-            record.write(turn.folder()).map_err(|source| self.failed(source))?;
             record.use_up(turn.folder()).map_err(|source| self.failed(source))?;
         }
         Ok(())
     }
 
     fn known(&self, binding: &Binding, turn: &Turn) -> Result<Known, ApprovalError> {
-        let records = self.records()?.0;
-        for record in records.into_iter().filter(|record| record.binding == *binding && record.is_live()) {
+        for record in
+            self.all_records()?.into_iter().filter(|record| record.binding == *binding && record.is_live())
+        {
             let Some(given) = &record.given else { return Ok(Known::Waiting(record.id)) };
             // The lock is enough; the rename is for file systems where it is none.
             if record.use_up(turn.folder()).map_err(|source| self.failed(source))? {
@@ -271,6 +272,19 @@ impl Approvals {
         let surplus = (over.len() + 1).saturating_sub(most);
         over.iter().take(surplus).for_each(|record| record.remove(turn.folder()));
         if live.len() >= most { Err(ApprovalError::TooMany { most }) } else { Ok(()) }
+    }
+
+    /// None of them may be missed for want of a descriptor: it could be a denial.
+    fn all_records(&self) -> Result<Vec<Record>, ApprovalError> {
+        const PASSING: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO];
+        let (records, problems) = self.records()?;
+        let passes = |problem: &ApprovalError| match problem {
+            ApprovalError::State { source, .. } => {
+                PASSING.iter().any(|errno| source.raw_os_error() == Some(errno.raw_os_error()))
+            }
+            _ => false,
+        };
+        problems.into_iter().find(passes).map_or(Ok(records), Err)
     }
 
     /// The oldest first.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,7 +17,6 @@ use rustix::io::Errno;
 
 use crate::SandboxSettings;
 use crate::confine::expand;
-use crate::launch::is_out_of_descriptors;
 use crate::plan::is_program;
 use lists::{CACHES, MADE_BY, SECRETS, SYSTEM_SECRETS};
 
@@ -168,19 +168,22 @@ fn make_missing_caches(home: &Path, search_path: Option<&OsStr>) {
     }
 }
 
-/// As the system knows it. An error only if descriptors have run out, which says nothing about it.
+/// As the system knows it. That its list cannot be read says nothing about it.
 fn home_of_user() -> io::Result<Option<&'static PathBuf>> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     if let Some(known) = HOME.get() {
         return Ok(known.as_ref());
     }
-    let users = match fs::read_to_string("/etc/passwd") {
-        Err(error) if is_out_of_descriptors(&error) => return Err(error),
-        users => users.unwrap_or_default(),
+    let users = match fs::read("/etc/passwd") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => vec![],
+        users => users?,
     };
     let user = rustix::process::geteuid().as_raw().to_string();
-    let line = users.lines().find(|line| line.split(':').nth(2) == Some(user.as_str()));
-    let home = line.and_then(|line| line.split(':').nth(5)).map(PathBuf::from);
+    // Names may be in any encoding.
+    let fields = |line: &'_ [u8], index| line.split(|byte| *byte == b':').nth(index).map(<[u8]>::to_vec);
+    let mut lines = users.split(|byte| *byte == b'\n');
+    let line = lines.find(|line| fields(line, 2).as_deref() == Some(user.as_bytes()));
+    let home = line.and_then(|line| fields(line, 5)).map(|home| PathBuf::from(OsString::from_vec(home)));
     Ok(HOME.get_or_init(|| home.filter(|home| home.is_absolute())).as_ref())
 }
 

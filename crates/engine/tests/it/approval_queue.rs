@@ -364,3 +364,18 @@ async fn an_approver_comes_after_an_answer_and_settles_what_waits() {
     let outcome = engine.run(ASKED.into(), &queue.context()).await.unwrap();
     assert_eq!((outcome.notes[0].as_str(), asked.load(Ordering::Relaxed)), ("approved by elsewhere", 1));
 }
+
+#[tokio::test]
+async fn an_answer_at_hand_is_for_once_even_if_the_question_cannot_be_settled() {
+    let queue = Queue::new();
+    let id = queue.asked().await;
+    let in_the_way = queue.folder().join(format!("{id}.used"));
+    fs::create_dir(&in_the_way).unwrap();
+    let approver = approve_with(|_| async { Answer::Approved { by: "at hand, once".to_owned() } });
+    let engine = queue.builder().approver(approver).build();
+    let outcome = engine.run(ASKED.into(), &queue.context()).await.unwrap();
+    assert_eq!(outcome.status, Status::Exited(0));
+    fs::remove_dir(&in_the_way).unwrap();
+    assert_eq!(queue.run(ASKED).await.status, Status::NeedsApproval);
+    assert_eq!(queue.times_run(), 1);
+}

@@ -52,7 +52,9 @@ impl Settings {
         }
         let Some(audit) = &self.audit else { return Ok(engine) };
         if place != Place::Foreground {
-            return Ok(engine.hand_down(serde_json::to_string(audit).unwrap_or_default()));
+            // Its own attempt has nobody to tell.
+            with_ledger(Engine::builder(), audit)?;
+            return Ok(engine.hand_down(hand_down(audit)?));
         }
         with_ledger(engine, audit)
     }
@@ -159,6 +161,12 @@ impl Settings {
             max_output,
         })
     }
+}
+
+/// For [`super::handed_down`].
+pub(crate) fn hand_down(audit: &bashtion_audit::Settings) -> Result<String, CliError> {
+    serde_json::to_string(audit)
+        .map_err(|error| CliError::failed("cannot pass on the settings of the audit log", &error))
 }
 
 /// An engine that writes down what happens, unless it cannot and need not.
