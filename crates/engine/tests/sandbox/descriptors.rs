@@ -60,6 +60,8 @@ fn nothing_is_lost(hold: Hold, rules: Rules) {
     free.run(Hold::Off, script);
     assert_ne!(followed(&free), before, "it must succeed without the sandbox");
 
+    let usual = free.run(hold, "true");
+    let held = (usual.sandbox.limits, usual.tracking);
     let scene = scene();
     let before = followed(&scene);
     let engine = Engine::builder()
@@ -85,6 +87,13 @@ fn nothing_is_lost(hold: Hold, rules: Rules) {
             Ok(outcome) => {
                 // Also what it may read is all there, now and after a time when there was less.
                 assert_eq!(outcome.output.stdout(), "ran\nuntouched", "{spare}: {}", outcome.output.stderr());
+                // And nothing is remembered of a time when it could not be found out.
+                assert_eq!(
+                    (outcome.sandbox.limits, outcome.tracking),
+                    held,
+                    "{spare}: {:?}",
+                    outcome.sandbox
+                );
                 ran += 1;
             }
             Err(Error::Launch(LaunchError::Descriptors { .. }) | Error::Plan(PlanError::Secrets { .. })) => {

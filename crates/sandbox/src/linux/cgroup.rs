@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, mkdirat, openat, unlinkat};
 
+use super::exhaustion::unless_exhausted;
 use super::hierarchies::{self, Hierarchies};
 
 /// Makes control groups, and keeps empty ones for the next command: making one costs as much as a pipe does.
@@ -29,10 +30,13 @@ pub(super) const PREFIX: &str = "bashtion-";
 
 impl Cgroups {
     /// One for a command, or none where this host lets us make none that can be killed as a whole.
-    pub(super) fn lease(self: &Arc<Self>) -> Option<Lease> {
-        let own = self.unified()?;
-        let cgroup = self.reuse(own).or_else(|| Cgroup::create(own))?;
-        Some(Lease { cgroup: Some(cgroup), home: Arc::clone(self) })
+    pub(super) fn lease(self: &Arc<Self>) -> io::Result<Option<Lease>> {
+        let Some(own) = self.unified()? else { return Ok(None) };
+        let cgroup = match self.reuse(own) {
+            Some(idle) => Some(idle),
+            None => unless_exhausted(Cgroup::create(own))?,
+        };
+        Ok(cgroup.map(|cgroup| Lease { cgroup: Some(cgroup), home: Arc::clone(self) }))
     }
 
     /// Looked at now and not when it was given back: meanwhile somebody may have frozen it.
@@ -66,29 +70,44 @@ impl Cgroups {
     }
 
     /// Whether groups that limit can be made: where version 2 has its controllers, or version 1 lets us in.
-    pub(super) fn can_limit(&self) -> bool {
-        *self.limiting.get_or_init(|| {
-            let own = self.hierarchies();
+    pub(super) fn can_limit(&self) -> io::Result<bool> {
+        let look = || {
+            let own = self.hierarchies()?;
             let mine = |path: &PathBuf| access(path, Access::WRITE_OK).is_ok();
-            let unified = || self.unified().is_some_and(|own| mine(own) && has_controllers(own));
-            (own.memory.as_ref().is_some_and(mine) && own.pids.as_ref().is_some_and(mine)) || unified()
-        })
+            if own.memory.as_ref().is_some_and(mine) && own.pids.as_ref().is_some_and(mine) {
+                return Ok(true);
+            }
+            self.unified()?.filter(|own| mine(own)).map_or(Ok(false), |own| has_controllers(own))
+        };
+        known(&self.limiting, look).copied()
     }
 
     /// Our own group of version 2.
-    fn unified(&self) -> Option<&PathBuf> {
-        let find = || hierarchies::unified_as_usual().or_else(|| self.hierarchies().unified.clone());
-        self.unified.get_or_init(find).as_ref()
+    fn unified(&self) -> io::Result<Option<&PathBuf>> {
+        let find = || match hierarchies::unified_as_usual()? {
+            Some(usual) => Ok(Some(usual)),
+            None => Ok(self.hierarchies()?.unified.clone()),
+        };
+        known(&self.unified, find).map(Option::as_ref)
     }
 
     /// Where every group of ours is. Looked up only when it matters: a host of containers has hundreds of mounts.
-    pub(super) fn hierarchies(&self) -> &Hierarchies {
-        self.hierarchies.get_or_init(Hierarchies::of_this_process)
+    pub(super) fn hierarchies(&self) -> io::Result<&Hierarchies> {
+        known(&self.hierarchies, Hierarchies::of_this_process)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Cgroup>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What was found out before, or now. That it could not be is not remembered.
+fn known<T>(place: &OnceLock<T>, find: impl FnOnce() -> io::Result<T>) -> io::Result<&T> {
+    if let Some(known) = place.get() {
+        return Ok(known);
+    }
+    let found = find()?;
+    Ok(place.get_or_init(|| found))
 }
 
 /// A control group in use. It goes back when its last process has ended.
@@ -130,12 +149,12 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    fn create(own: &Path) -> Option<Self> {
+    fn create(own: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = own.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        mkdirat(CWD, &path, Mode::RWXU).ok()?;
-        Self::open(&path).inspect_err(|_| drop(fs::remove_dir(&path))).ok()
+        mkdirat(CWD, &path, Mode::RWXU)?;
+        Self::open(&path).inspect_err(|_| drop(fs::remove_dir(&path)))
     }
 
     fn open(path: &Path) -> io::Result<Self> {
@@ -238,11 +257,11 @@ fn has_no_controllers(own: &Path) -> bool {
 }
 
 /// Whether groups beneath this one have limits for memory and processes; they are switched on where that is possible.
-fn has_controllers(own: &Path) -> bool {
+fn has_controllers(own: &Path) -> io::Result<bool> {
     let switches = own.join("cgroup.subtree_control");
-    let on = || {
-        let list = fs::read_to_string(&switches).unwrap_or_default();
-        ["memory", "pids"].iter().all(|name| list.split_whitespace().any(|on| on == *name))
+    let on = || -> io::Result<bool> {
+        let list = unless_exhausted(fs::read_to_string(&switches))?.unwrap_or_default();
+        Ok(["memory", "pids"].iter().all(|name| list.split_whitespace().any(|on| on == *name)))
     };
-    on() || (fs::write(&switches, "+memory +pids").is_ok() && on())
+    Ok(on()? || (unless_exhausted(fs::write(&switches, "+memory +pids"))?.is_some() && on()?))
 }

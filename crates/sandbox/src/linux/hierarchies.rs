@@ -1,11 +1,13 @@
 //! Where our own control group is, in each hierarchy that is of use.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FsWord, statfs};
 
+use super::exhaustion::unless_exhausted;
 use super::processes;
 
 /// The directory of the group that we are in: of version 2, and of the version 1 controllers that can limit a tree.
@@ -17,13 +19,11 @@ pub(super) struct Hierarchies {
 }
 
 impl Hierarchies {
-    pub(super) fn of_this_process() -> Self {
-        let (Ok(own), Ok(mounts)) =
-            (processes::read("/proc/self/cgroup"), processes::read("/proc/self/mountinfo"))
-        else {
-            return Self::default();
-        };
-        Self::parse(&own, &mounts)
+    /// An error only if something has run out, which says nothing about them.
+    pub(super) fn of_this_process() -> io::Result<Self> {
+        let own = unless_exhausted(processes::read("/proc/self/cgroup"))?;
+        let mounts = unless_exhausted(processes::read("/proc/self/mountinfo"))?;
+        Ok(own.zip(mounts).map_or_else(Self::default, |(own, mounts)| Self::parse(&own, &mounts)))
     }
 
     fn parse(own: &str, mounts: &str) -> Self {
@@ -37,20 +37,21 @@ impl Hierarchies {
 }
 
 /// The directory of our group of version 2, if it is where most systems mount them.
-pub(super) fn unified_as_usual() -> Option<PathBuf> {
+pub(super) fn unified_as_usual() -> io::Result<Option<PathBuf>> {
     const CGROUP2_SUPER_MAGIC: FsWord = 0x6367_7270;
     /// The file that is the namespace of the first process, on every Linux.
     const FIRST_NAMESPACE: u64 = 0xefff_fffb;
     // In another one paths are told from elsewhere than the mount may begin.
-    fs::metadata("/proc/self/ns/cgroup").ok().filter(|found| found.ino() == FIRST_NAMESPACE)?;
-    let groups = processes::read("/proc/self/cgroup").ok()?;
-    let own = own_path(&groups, "")?.strip_prefix('/').filter(|own| !own.contains(".."))?;
+    if !fs::metadata("/proc/self/ns/cgroup").is_ok_and(|found| found.ino() == FIRST_NAMESPACE) {
+        return Ok(None);
+    }
+    let groups = unless_exhausted(processes::read("/proc/self/cgroup"))?.unwrap_or_default();
+    let own = own_path(&groups, "").and_then(|own| own.strip_prefix('/')).filter(|own| !own.contains(".."));
     let points = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
-    let point = points
-        .into_iter()
-        .find(|point| statfs(*point).is_ok_and(|found| found.f_type == CGROUP2_SUPER_MAGIC))?;
+    let is_mounted = |point: &&Path| statfs(*point).is_ok_and(|found| found.f_type == CGROUP2_SUPER_MAGIC);
+    let place = points.into_iter().find(is_mounted).zip(own).map(|(point, own)| point.join(own));
     // Of a mount that shows only a part of the hierarchy the path within it is another one.
-    Some(point.join(own)).filter(|path| path.is_dir())
+    Ok(place.filter(|path| path.is_dir()))
 }
 
 /// The path of our group in the hierarchy with this controller; that of version 2 has none.
@@ -113,8 +114,8 @@ mod tests {
 
     #[test]
     fn where_groups_usually_are_agrees_with_the_mounts() {
-        if let Some(usual) = unified_as_usual() {
-            assert_eq!(Some(usual), Hierarchies::of_this_process().unified);
+        if let Some(usual) = unified_as_usual().unwrap() {
+            assert_eq!(Some(usual), Hierarchies::of_this_process().unwrap().unified);
         }
     }
 

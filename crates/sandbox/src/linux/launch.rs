@@ -51,7 +51,8 @@ impl Sandbox {
     /// Whether memory and processes of a whole tree can be limited here.
     #[must_use]
     pub fn can_limit_trees(&self) -> bool {
-        self.cgroups.can_limit()
+        // When in doubt they can: it turns out when a command starts.
+        self.cgroups.can_limit().unwrap_or(true)
     }
 
     /// Whether namespaces have been had so far.
@@ -170,7 +171,7 @@ impl Sandbox {
             Ok((started, bonds))
         };
 
-        let mut mark = Mark::strongest(&self.cgroups);
+        let mut mark = Mark::strongest(&self.cgroups).map_err(failed)?;
         let ((mut born, mut failure), mut bonds) = start(&mark)?;
         if born.is_err() && mark.cgroup().is_some() {
             mark = Mark::without_cgroup();
@@ -198,8 +199,10 @@ impl Sandbox {
         let confinement = confined.confinement();
         let hold = confined.hold(namespaces)?;
         let surroundings = confined.surroundings(namespaces)?;
-        let limits =
-            self.limiters.hold(&confinement.limits, confinement.mode, mark.directory(), &self.cgroups);
+        let limits = self
+            .limiters
+            .hold(&confinement.limits, confinement.mode, mark.directory(), &self.cgroups)
+            .map_err(|source| ConfineError::Exhausted { source })?;
         let locked = confinement.mode != crate::Mode::Off;
         let held = TreeHeld { memory: limits.memory.is_some(), processes: limits.processes.is_some() };
         let channel = hold.asking().map(|_| self.channels.take()).transpose();

@@ -1,6 +1,7 @@
 //! Memory and processes of a whole tree, held by control groups; the rest, process by process.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cgroup::Cgroups;
 use super::cgroup::PREFIX;
+use super::exhaustion::unless_exhausted;
 use super::hierarchies::Hierarchies;
 use crate::{Limit, Mode, ResourceLimits};
 
@@ -63,19 +65,24 @@ impl Limiters {
         mode: Mode,
         own: Option<&Path>,
         cgroups: &Cgroups,
-    ) -> TreeLimits {
+    ) -> io::Result<TreeLimits> {
         let hold = |limit: Option<u64>,
                     v2: &Knob,
                     v1: &'static Knob,
                     parent: fn(&Hierarchies) -> &Option<PathBuf>| {
-            let limit = limit?;
-            let parent = || parent(cgroups.hierarchies()).as_ref();
-            own.and_then(|own| v2.hold(own, limit)).or_else(|| self.by_group(v1, limit, mode, parent()?))
+            let Some(limit) = limit else { return Ok(None) };
+            if let Some(own) = own
+                && let Some(held) = unless_exhausted(v2.hold(own, limit))?
+            {
+                return Ok(Some(held));
+            }
+            let Some(parent) = parent(cgroups.hierarchies()?) else { return Ok(None) };
+            unless_exhausted(self.by_group(v1, limit, mode, parent))
         };
-        TreeLimits {
-            memory: hold(limits.memory, &MEMORY_2, &MEMORY_1, |found| &found.memory),
-            processes: hold(limits.processes, &PIDS_2, &PIDS_1, |found| &found.pids),
-        }
+        Ok(TreeLimits {
+            memory: hold(limits.memory, &MEMORY_2, &MEMORY_1, |found| &found.memory)?,
+            processes: hold(limits.processes, &PIDS_2, &PIDS_1, |found| &found.pids)?,
+        })
     }
 
     fn by_group(
@@ -84,12 +91,12 @@ impl Limiters {
         limit: u64,
         mode: Mode,
         parent: &Path,
-    ) -> Option<Held> {
-        let group = self.reuse(knob, limit).or_else(|| Group::create(parent, knob, limit))?;
-        let counter = Counter { file: group.counter.try_clone().ok()?, key: knob.key };
+    ) -> io::Result<Held> {
+        let group = self.reuse(knob, limit).map_or_else(|| Group::create(parent, knob, limit), Ok)?;
+        let counter = Counter { file: group.counter.try_clone()?, key: knob.key };
         // An unconfined command may have changed what is in it.
         let home = (mode != Mode::Off).then(|| Arc::clone(self));
-        Some(Held { before: counter.read(), counter, group: Some(group), home })
+        Ok(Held { before: counter.read(), counter, group: Some(group), home })
     }
 
     fn reuse(&self, knob: &Knob, limit: u64) -> Option<Group> {
@@ -137,22 +144,24 @@ const PIDS_2: Knob = Knob { limit: "pids.max", and_zero: None, counter: "pids.ev
 const PIDS_1: Knob = PIDS_2;
 
 impl Knob {
-    fn hold(&self, group: &Path, limit: u64) -> Option<Held> {
+    fn hold(&self, group: &Path, limit: u64) -> io::Result<Held> {
         let file = self.set(group, limit)?;
         let counter = Counter { file, key: self.key };
-        Some(Held { before: counter.read(), counter, group: None, home: None })
+        Ok(Held { before: counter.read(), counter, group: None, home: None })
     }
 
-    /// The counter, if the limit could be set. No file is created: in a directory that is no control group it would be.
-    fn set(&self, group: &Path, limit: u64) -> Option<File> {
+    /// The counter. No file is created: in a directory that is no control group it would be.
+    fn set(&self, group: &Path, limit: u64) -> io::Result<File> {
         let write = |name: &str, text: &str| {
-            let file = File::options().write(true).open(group.join(name)).ok()?;
-            file.write_at(text.as_bytes(), 0).ok()
+            File::options().write(true).open(group.join(name))?.write_at(text.as_bytes(), 0)
         };
         write(self.limit, &limit.to_string())?;
-        // Absent where there is no swap.
-        self.and_zero.and_then(|name| write(name, "0"));
-        File::open(group.join(self.counter)).ok()
+        match self.and_zero.map(|name| write(name, "0")) {
+            // Absent where there is no swap.
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Some(_) | None => {}
+        }
+        File::open(group.join(self.counter))
     }
 }
 
@@ -186,18 +195,18 @@ impl Drop for Held {
 }
 
 impl Group {
-    fn create(parent: &Path, knob: &'static Knob, limit: u64) -> Option<Self> {
+    fn create(parent: &Path, knob: &'static Knob, limit: u64) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-limit-{number}", std::process::id()));
-        fs::create_dir(&path).ok()?;
+        fs::create_dir(&path)?;
         // Not `cgroup.procs`: moving a process waits for every processor, moving the calling thread does not.
-        let tasks = File::options().read(true).write(true).open(path.join("tasks")).ok();
-        match (tasks, knob.set(&path, limit)) {
-            (Some(tasks), Some(counter)) => Some(Self { kind: knob.limit, limit, path, tasks, counter }),
-            (_, _) => {
+        let tasks = File::options().read(true).write(true).open(path.join("tasks"));
+        match tasks.and_then(|tasks| Ok((tasks, knob.set(&path, limit)?))) {
+            Ok((tasks, counter)) => Ok(Self { kind: knob.limit, limit, path, tasks, counter }),
+            Err(error) => {
                 let _ = fs::remove_dir(&path);
-                None
+                Err(error)
             }
         }
     }

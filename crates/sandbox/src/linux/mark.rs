@@ -1,5 +1,6 @@
 //! How the descendants of one command are told from all other processes.
 
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +20,8 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    pub(super) fn strongest(cgroups: &Arc<Cgroups>) -> Self {
-        cgroups.lease().map_or_else(Self::without_cgroup, Self::Cgroup)
+    pub(super) fn strongest(cgroups: &Arc<Cgroups>) -> io::Result<Self> {
+        Ok(cgroups.lease()?.map_or_else(Self::without_cgroup, Self::Cgroup))
     }
 
     pub(super) fn without_cgroup() -> Self {
