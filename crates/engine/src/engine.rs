@@ -217,7 +217,7 @@ impl Engine {
         let verdict = judge(&analysis, &job, &world, &settings.policy); // pure: allow, ask, deny
         self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run
         context.notify(|| Event::judged(&job, &verdict, context));
-        let end = EndTeller::new(context, &self.books); // if this is dropped while somebody is asked
+        let end = EndTeller::new(context, &self.books); // if this is dropped while somebody is asked, or fails to start
         let asking = self.asking(&analysis, session.as_ref(), log.as_ref(), context);
         let permit = match settle(job, verdict, asking).await? {
             Settled::Permitted(permit) => permit, // nothing else makes one
@@ -228,10 +228,10 @@ impl Engine {
                 return Ok(Begun::NotRun(Box::new(outcome)));
             }
         };
-        end.goes_on();
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places };
         let plan = Plan::new(*permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
+        end.goes_on();
         let _ = self.books.record_afterwards(|| Event::started(&running, context)); // the end tells, if it fails too
         context.notify(|| Event::started(&running, context));
         Ok(Begun::Running(Box::new(running)))

@@ -229,6 +229,26 @@ fn required_and_impossible_means_that_nothing_runs() {
     assert!(ran < 40, "{ran}");
 }
 
+/// A name that is not text is a name.
+#[test]
+fn a_background_task_is_written_down_whatever_the_directory_is_called() {
+    let world = world();
+    let config = world.work().join("../config.toml");
+    fs::write(&config, "[audit]\nmode = \"required\"\n").unwrap();
+    let script = "export BASHTION_STATE_DIR=$PWD/../odd$'\\xff'
+        id=$($BASHTION run --background --json 'echo hi' | sed 's/.*\"task_id\":\"\\([^\"]*\\).*/\\1/')
+        $BASHTION wait $id > /dev/null; $BASHTION audit list --json";
+    let done = world
+        .program("/bin/bash")
+        .args(&["-c", script])
+        .env("BASHTION_CONFIG", config.to_str().unwrap())
+        .finish();
+    let text = done.stdout();
+    for row in ["judged", "started", "ended"] {
+        assert!(text.contains(&format!("\"{row}\"")), "{row}: {done:?}");
+    }
+}
+
 #[test]
 fn it_can_be_turned_off_and_a_project_cannot() {
     let world = world();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -191,7 +191,11 @@ impl Folder {
     pub(super) fn is_claimed(&self) -> Result<bool, TaskError> {
         let path = self.path.join("lock");
         match File::open(&path) {
-            Ok(lock) => Ok(flock(&lock, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)),
+            Ok(lock) => match retry_on_intr(|| flock(&lock, FlockOperation::NonBlockingLockShared)) {
+                Ok(()) => Ok(false),
+                Err(Errno::WOULDBLOCK) => Ok(true),
+                Err(error) => Err(TaskError::State { path, source: error.into() }),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(source) => Err(TaskError::State { path, source }),
         }

@@ -133,7 +133,8 @@ impl Log {
         let kept = self.kept_head();
         let mut layout = Layout { total: self.seen, head: kept, marker: 0, tail: 0 };
         let mut problem = self.failed.take();
-        if let Some(first) = self.pieces.first() {
+        // What follows a failure is missing: the pieces are not the end, and stay by themselves with their offsets.
+        if let Some(first) = self.pieces.first().filter(|_| problem.is_none()) {
             let dropped = first.start - kept;
             let tail = self.pieces.iter().map(|piece| piece.length).sum();
             let marker = format!("\n[... {dropped} bytes dropped ...]\n");

@@ -426,11 +426,9 @@ impl Tasks {
     }
 
     fn live(&self) -> Result<Vec<TaskId>, TaskError> {
-        let mut live = vec![];
-        for folder in self.folders()? {
-            let claimed = folder.is_claimed()?;
-            live.extend(folder.name().filter(|_| claimed));
-        }
+        // When in doubt it lives.
+        let claimed = self.folders()?.into_iter().filter(|folder| folder.is_claimed().unwrap_or(true));
+        let mut live: Vec<TaskId> = claimed.filter_map(|folder| folder.name()).collect();
         live.sort();
         Ok(live)
     }

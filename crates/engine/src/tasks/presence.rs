@@ -37,9 +37,12 @@ impl Presence {
         let tasks = Tasks::of(settings, Placed::Foreground);
         let (running, outputs) = tasks.make_directories().map_err(io::Error::other)?;
         let (id, folder) = Folder::create(&running, &outputs)?;
-        let claim = folder.claim()?;
-        let orders = Orders::listen(&folder.control())?;
-        folder.write_record(&Record::announced(id.clone(), command, context))?;
+        let announced = folder.claim().and_then(|claim| {
+            let orders = Orders::listen(&folder.control())?;
+            folder.write_record(&Record::announced(id.clone(), command, context))?;
+            Ok((claim, orders))
+        });
+        let (claim, orders) = announced.inspect_err(|_| drop(folder.remove()))?;
         // The caller's own tokens may be shared with other commands.
         let (cancel, kill) = (context.token().child_token(), context.kill_token().child_token());
         let context = context.clone().cancel(cancel.clone()).kill(kill.clone());

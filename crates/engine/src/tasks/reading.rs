@@ -119,6 +119,7 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TaskId;
     use super::super::log::{Log, Sizes};
     use super::*;
 
@@ -138,6 +139,47 @@ mod tests {
         }
     }
 
+    fn record(id: TaskId) -> Record {
+        Record {
+            version: 1,
+            id,
+            command: String::new(),
+            display: String::new(),
+            description: None,
+            cwd: String::new(),
+            origin: None,
+            started: 0,
+            boot: String::new(),
+            pid: 0,
+            supervisor: 0,
+            agent: None,
+            timeout_ms: None,
+            head: 100,
+        }
+    }
+
+    /// As on a disk that was full for a while.
+    #[test]
+    fn what_could_not_be_written_moves_no_offsets() {
+        let data: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        let (temp, outputs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (id, folder) = Folder::create(temp.path(), outputs.path()).unwrap();
+        let record = record(id);
+        let in_the_way = folder.output().with_file_name(format!("{}@250", record.id));
+        std::fs::create_dir(&in_the_way).unwrap();
+        let mut log = Log::create(folder.output(), Sizes { head: 100, piece: 50 }).unwrap();
+        data.chunks(33).for_each(|chunk| log.write(chunk));
+        std::fs::remove_dir(&in_the_way).unwrap();
+        let (_, running) = everything(&folder, &record, None);
+        let (layout, problem) = log.finish();
+        assert!(problem.is_some());
+        log.close(layout, "\n[ended]\n");
+        let (gaps, after) = everything(&folder, &record, Some(layout));
+        assert_eq!(after, running);
+        assert_eq!(after, [&data[..100], &data[150..250]].concat());
+        assert_eq!(gaps, [(100, 50), (250, 750)]);
+    }
+
     #[test]
     fn offsets_mean_the_same_before_and_after_the_end() {
         let data: Vec<u8> = (0..=255).cycle().take(1000).collect();
@@ -145,22 +187,7 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let outputs = tempfile::tempdir().unwrap();
             let (id, folder) = Folder::create(temp.path(), outputs.path()).unwrap();
-            let record = Record {
-                version: 1,
-                id,
-                command: String::new(),
-                display: String::new(),
-                description: None,
-                cwd: String::new(),
-                origin: None,
-                started: 0,
-                boot: String::new(),
-                pid: 0,
-                supervisor: 0,
-                agent: None,
-                timeout_ms: None,
-                head: 100,
-            };
+            let record = record(id);
             let mut log = Log::create(folder.output(), Sizes { head: 100, piece: 50 }).unwrap();
             for chunk in data[..total].chunks(33) {
                 log.write(chunk);

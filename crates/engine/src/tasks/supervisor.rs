@@ -170,9 +170,10 @@ fn last_line(outcome: &Outcome, record: &Record, ends_with_newline: bool) -> Str
 /// The caller waits for one answer; from then on there is nobody to speak to.
 fn answer(answer: &Answer) -> io::Result<()> {
     let text = serde_json::to_vec(answer)?;
+    // First: once it is said that the command runs, nothing may fail any more.
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     io::stdout().lock().write_all(&text)?;
     io::stdout().lock().flush()?;
-    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(null.as_fd())?;
     rustix::stdio::dup2_stdout(null.as_fd())?;
     Ok(())

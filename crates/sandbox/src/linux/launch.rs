@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::RawFd;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -29,7 +29,7 @@ pub struct Sandbox {
     known: Known,
     channels: Channels,
     /// This host has refused them once, so they are not tried again.
-    without_namespaces: AtomicBool,
+    without_namespaces: Mutex<Option<Lack>>,
     orphans: Option<Orphans>,
 }
 
@@ -58,7 +58,7 @@ impl Sandbox {
     /// Whether namespaces have been had so far.
     #[must_use]
     pub fn has_namespaces(&self) -> bool {
-        !self.without_namespaces.load(Ordering::Relaxed)
+        self.lack().is_none()
     }
 
     /// Makes the rules for a command, or takes those that an equal confinement had. Its workspaces are looked at now.
@@ -102,19 +102,27 @@ impl Sandbox {
 
     fn start(&self, prepared: &Prepared) -> Result<Child, Failed> {
         let namespaces = prepared.confined.as_ref().is_some_and(Confined::wants_namespaces)
-            && !self.without_namespaces.load(Ordering::Relaxed);
+            && self.lack().is_none_or(Lack::may_be_over);
         if namespaces {
             match self.attempt_while_things_change(prepared) {
                 Err(Failed { error: SpawnError::Refused { step, source }, .. })
                     if matches!(step, Step::Clone | Step::Namespaces) && is_refusal(&source) =>
                 {
                     tracing::debug!(%source, "no namespaces here");
-                    self.without_namespaces.store(true, Ordering::Relaxed);
+                    *self.lack() = Some(Lack::new(&source));
                 }
-                result => return result,
+                Ok(child) => {
+                    *self.lack() = None;
+                    return Ok(child);
+                }
+                Err(failed) => return Err(failed),
             }
         }
         self.attempt(prepared, false)
+    }
+
+    fn lack(&self) -> MutexGuard<'_, Option<Lack>> {
+        self.without_namespaces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another command may move things about in the workspace just now.
@@ -283,6 +291,27 @@ impl Bonds {
             filter: hold.filter(),
             asking: hold.asking().map(|(filter, _)| filter).zip(channel),
         })
+    }
+}
+
+/// The host does not let us have namespaces.
+#[derive(Debug, Clone, Copy)]
+struct Lack {
+    since: Instant,
+    /// Too many are in use just now, or may be: their number is limited, to none on some hosts.
+    passes: bool,
+}
+
+impl Lack {
+    fn new(error: &io::Error) -> Self {
+        let passes = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EUSERS));
+        Self { since: Instant::now(), passes }
+    }
+
+    /// An attempt takes as long as a short command, so not each of them makes one.
+    fn may_be_over(self) -> bool {
+        const PAUSE: Duration = Duration::from_secs(1);
+        self.passes && self.since.elapsed() >= PAUSE
     }
 }
 

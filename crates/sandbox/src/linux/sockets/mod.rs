@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
@@ -71,17 +71,19 @@ impl Watch {
 
 /// Begins to answer for a command. None if this host cannot: its connections fail then.
 pub(super) fn watch(listener: OwnedFd, reach: &Arc<Reach>) -> Option<Arc<Watch>> {
-    static BROKER: OnceLock<Option<Arc<Broker>>> = OnceLock::new();
-    let started = BROKER.get_or_init(|| {
-        Broker::start().inspect_err(|error| tracing::warn!(%error, "unix sockets stay closed")).ok()
-    });
+    static BROKER: Mutex<Option<Arc<Broker>>> = Mutex::new(None);
+    let mut broker = BROKER.lock().unwrap_or_else(PoisonError::into_inner);
+    if broker.is_none() {
+        *broker =
+            Broker::start().inspect_err(|error| tracing::warn!(%error, "unix sockets stay closed")).ok();
+    }
     let watch = Arc::new(Watch {
         listener: Listener::new(listener),
         reach: Arc::clone(reach),
         refused: Mutex::default(),
         queue: connect::Queue::default(),
     });
-    started.as_ref()?.add(Arc::clone(&watch)).ok()?;
+    broker.as_ref()?.add(Arc::clone(&watch)).ok()?;
     Some(watch)
 }
 
