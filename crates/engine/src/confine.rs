@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
 use serde::{Deserialize, Serialize};
@@ -230,9 +230,19 @@ pub(crate) fn expand(path: &Path, home: Option<&Path>) -> PathBuf {
 /// Three quarters of what this machine has, so that it stays usable.
 #[cfg(target_os = "linux")]
 fn most_memory() -> Option<u64> {
+    static SHOWN: OnceLock<u64> = OnceLock::new();
     let machine = rustix::system::sysinfo();
     let total = machine.totalram.checked_mul(machine.mem_unit.into())?;
-    Some(total / 4 * 3)
+    // Some containers are shown less than there is. Where it cannot be read just now, that is not remembered.
+    let shown = SHOWN.get().copied().or_else(|| memory_shown().map(|shown| *SHOWN.get_or_init(|| shown)));
+    Some(total.min(shown.unwrap_or(u64::MAX)) / 4 * 3)
+}
+
+#[cfg(target_os = "linux")]
+fn memory_shown() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    total.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -7,7 +7,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use bashtion_guard::{Analysis, Effect};
-use bashtion_sandbox::{Confinement, Enforced, Exit, Limit, Mode, Network, Report, Restored, Signal};
+use bashtion_sandbox::{
+    Confinement, Enforced, Exit, Limit, Mode, Network, Report, Restored, Restoring, Signal,
+};
 use rustix::fs::Access;
 
 use crate::Output;
@@ -62,14 +64,7 @@ impl End<'_> {
     pub(crate) fn denials(&self) -> Vec<String> {
         let mut denials = vec![];
         self.limits(&mut denials);
-        for Restored { path, put_back } in self.restored {
-            let shown = path.display();
-            denials.push(if *put_back {
-                format!("{shown} was changed and has been put back: hooks and configuration of repositories stay as they are; change them outside of the sandbox")
-            } else {
-                format!("{shown} was exchanged and could not be put back: look at it before you use git there, for git runs what its hooks and configuration name")
-            });
-        }
+        self.repositories(&mut denials);
         if self.confinement.mode != Mode::Off {
             self.files(&mut denials);
             self.network(&mut denials);
@@ -79,6 +74,22 @@ impl End<'_> {
         denials.dedup();
         denials.truncate(MOST);
         denials
+    }
+
+    /// What needs a look comes first: more than a few are not told.
+    fn repositories(&self, denials: &mut Vec<String>) {
+        const LOOK: &str =
+            "look at it before you use git there, for git runs what its hooks and configuration name";
+        for wanted in [Restoring::NotPutBack, Restoring::NotChecked, Restoring::PutBack] {
+            for Restored { path, .. } in self.restored.iter().filter(|restored| restored.how == wanted) {
+                let shown = path.display();
+                denials.push(match wanted {
+                    Restoring::NotPutBack => format!("{shown} was exchanged and could not be put back: {LOOK}"),
+                    Restoring::NotChecked => format!("{shown} may have been changed and cannot be looked at: {LOOK}"),
+                    Restoring::PutBack => format!("{shown} was changed and has been put back: hooks and configuration of repositories stay as they are; change them outside of the sandbox"),
+                });
+            }
+        }
     }
 
     fn limits(&self, denials: &mut Vec<String>) {

@@ -105,7 +105,8 @@ pub enum Event {
         /// What [`crate::Engine::run`] returns.
         outcome: Box<Outcome>,
     },
-    /// Nobody will know how it ends: its future was dropped, or the kernel stopped answering. It is being ended.
+    /// It has no result: it was allowed and could not be started, which is the caller's error, or its future was dropped, or the
+    /// kernel stopped answering. What there is of it is being ended.
     Lost {
         /// The call's name.
         operation_id: Arc<str>,

@@ -120,7 +120,8 @@ impl Stop {
     fn give_up(&mut self, child: &Child) {
         let members = child.tree().members();
         let mut alive: Vec<i32> = members.iter().flatten().map(|process| process.pid).collect();
-        self.blind = members.err();
+        let is_clear = child.tree().is_clear().unwrap_or(false);
+        self.blind = members.err().filter(|_| !is_clear);
         if !child.has_ended().unwrap_or(true) {
             alive.push(child.pid());
         }
@@ -178,8 +179,8 @@ impl Doomed {
         while let Some(wait) = stop.step(&self.child) {
             thread::sleep(wait);
         }
-        for Restored { path, put_back } in self.child.tree().restore() {
-            tracing::warn!(path = %path.display(), put_back, "a dropped command had changed what it may not");
+        for Restored { path, how } in self.child.tree().restore() {
+            tracing::warn!(path = %path.display(), ?how, "a dropped command had changed what it may not");
         }
         if self.child.has_ended().unwrap_or(false) {
             let _ = self.child.wait();

@@ -100,8 +100,19 @@ pub struct ResourceLimits {
 pub struct Restored {
     /// What it was.
     pub path: PathBuf,
-    /// Whether it is as before again.
-    pub put_back: bool,
+    /// What came of it.
+    pub how: Restoring,
+}
+
+/// Whether something is as before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restoring {
+    /// It is again.
+    PutBack,
+    /// It is not: there is no room for it, or what was there could not be read beforehand.
+    NotPutBack,
+    /// It could not be looked at.
+    NotChecked,
 }
 
 /// A limit that a command has run into.

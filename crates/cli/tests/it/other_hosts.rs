@@ -260,3 +260,22 @@ fn what_a_user_has_closed_is_not_lost() {
         assert_eq!(finished.stdout(), "ran\n* text\n", "{finished:?}");
     }
 }
+
+/// What the command has put there makes room for what was there.
+#[test]
+fn a_command_that_fills_the_disk_does_not_keep_its_configuration() {
+    let world = world();
+    let config = world.work().join("../config.toml");
+    fs::write(&config, "[sandbox]\nnamespaces = false\n").unwrap();
+    let script = "mount -t tmpfs -o mode=700,size=256k none . && cd \"$PWD\" || exit 99
+        git init -q . && cp .git/config ../before
+        echo 'git config core.fsmonitor ./evil; cat /dev/zero > filling 2> /dev/null' > script
+        \"$BASHTION\" run --json 'bash script'; cmp .git/config ../before && echo same";
+    let run = world.program("unshare").args(&["-m", "bash", "-c", script]);
+    let finished = run.env("BASHTION_CONFIG", config.to_str().unwrap()).finish();
+    let text = finished.stdout();
+    let (json, after) = text.split_once('\n').unwrap();
+    let json: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert!(json["denials"].to_string().contains(".git/config was changed and has been put back"), "{json}");
+    assert_eq!(after, "same\n");
+}

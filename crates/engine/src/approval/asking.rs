@@ -77,7 +77,7 @@ impl Asking<'_> {
             if answer != Answer::NoAnswer {
                 if let (Some((queue, _)), Some(id)) = (&self.queue, &question.approval_id) {
                     // What is left in it expires by itself.
-                    let _ = queue.close(id).await;
+                    let _ = queue.close(id, &answer).await;
                 }
                 return self.answered(question.approval_id, answer);
             }

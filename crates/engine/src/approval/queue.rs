@@ -238,11 +238,16 @@ impl Approvals {
         Ok(Known::Waiting(id))
     }
 
-    /// Settles a question that was answered elsewhere. The answer stays there: were it kept here, it could be used again.
-    pub(crate) async fn close(&self, id: &ApprovalId) -> Result<(), ApprovalError> {
+    /// Settles a question that was answered elsewhere. A denial is kept first, so that it holds even if that fails; an approval
+    /// is not, since it could be used again then.
+    pub(crate) async fn close(&self, id: &ApprovalId, answer: &Answer) -> Result<(), ApprovalError> {
         let turn = self.turn().await?;
-        let Some(record) = Record::read(turn.folder(), id)? else { return Ok(()) };
+        let Some(mut record) = Record::read(turn.folder(), id)? else { return Ok(()) };
         if record.given.is_none() && !record.used {
+            if let Answer::Denied { .. } = answer {
+                record.give(answer.clone());
+                record.write(turn.folder()).map_err(|source| self.failed(source))?;
+            }
             record.use_up(turn.folder()).map_err(|source| self.failed(source))?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use bashtion::{Error, LaunchError, Request};
+use bashtion::{CancellationToken, Error, LaunchError, Request};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::{World, timed};
@@ -55,15 +55,24 @@ fn is_killed_without_any() {
     let world = World::new();
     let context = world.context();
     let before = getrlimit(Resource::Nofile);
-    let command = "trap '' TERM; echo $$; setsid bash -c 'trap \"\" TERM; echo $$; while :; do sleep 0.1; done' & while :; do sleep 0.1; done";
-    let request = Request::new(command).timeout(std::time::Duration::from_secs(1));
+    let command = "trap '' TERM; echo $$ > one; echo $$; \
+        setsid bash -c 'trap \"\" TERM; echo $$ > two; echo $$; while :; do sleep 0.1; done' & \
+        while :; do sleep 0.1; done";
+    let cancel = CancellationToken::new();
     let exhaust = async {
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        let written =
+            |name: &str| std::fs::read(world.path().join(name)).is_ok_and(|text| text.ends_with(b"\n"));
+        while !(written("one") && written("two")) {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
         setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: before.maximum }).unwrap();
-        std::iter::from_fn(|| File::open("/dev/null").ok()).collect::<Vec<File>>()
+        let hoard = std::iter::from_fn(|| File::open("/dev/null").ok()).collect::<Vec<File>>();
+        cancel.cancel();
+        hoard
     };
+    let context = context.cancel(cancel.clone());
     let (outcome, hoard) =
-        runtime.block_on(async { tokio::join!(world.engine.run(request, &context), exhaust) });
+        runtime.block_on(async { tokio::join!(world.engine.run(Request::new(command), &context), exhaust) });
     drop(hoard);
     setrlimit(Resource::Nofile, before).unwrap();
     let outcome = outcome.unwrap();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bashtion::{Engine, Error, LaunchError, PlanError, Policy, Request};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -120,4 +122,44 @@ fn in_namespaces_nothing_is_lost() {
 fn without_namespaces_nothing_is_lost() {
     nothing_is_lost(Hold::Plain, Rules::New);
     nothing_is_lost(Hold::Plain, Rules::Known);
+}
+
+/// Somebody else in this process takes every descriptor that comes free.
+#[test]
+fn what_a_command_changed_is_put_back_without_any() {
+    for hold in [Hold::Workspace, Hold::Plain] {
+        let scene = scene();
+        let before = followed(&scene);
+        let engine = Engine::builder()
+            .policy(Policy::off())
+            .state_dir(scene.path("state"))
+            .sandbox(settings(hold))
+            .build();
+        let command = "for git in */.git; do
+                for file in config commondir info/attributes hooks/pre-commit; do echo evil >> $git/$file; done
+            done 2> /dev/null; touch changed; until [ -e taken ]; do sleep 0.01; done";
+        let limit = getrlimit(Resource::Nofile);
+        let (changed, taken) = (scene.path("work/changed"), scene.path("work/taken"));
+        let over = AtomicBool::new(false);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !changed.exists() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                File::create(&taken).unwrap();
+                setrlimit(Resource::Nofile, Rlimit { current: Some(128), maximum: limit.maximum }).unwrap();
+                let mut hoard = vec![];
+                while !over.load(Ordering::Acquire) {
+                    hoard.extend(File::open("/dev/null"));
+                    std::thread::yield_now();
+                }
+            });
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let outcome = runtime.block_on(engine.run(Request::new(command), &scene.context()));
+            over.store(true, Ordering::Release);
+            outcome
+        });
+        setrlimit(Resource::Nofile, limit).unwrap();
+        assert_eq!(followed(&scene), before, "{hold:?} {:?}", outcome.unwrap().denials);
+    }
 }

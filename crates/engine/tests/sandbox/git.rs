@@ -428,3 +428,41 @@ fn a_dropped_command_s_changes_are_put_back() {
         assert!(!scene.path("work/.git/commondir").exists(), "{hold:?}");
     }
 }
+
+/// One of them has planted something when the other begins, and it is not what was there.
+#[test]
+fn commands_that_overlap_put_back_what_was_there_before_both() {
+    let scene = scene();
+    let engine = bashtion::Engine::builder()
+        .policy(bashtion::Policy::off())
+        .state_dir(scene.path("state"))
+        .sandbox(crate::scene::settings(Hold::Plain))
+        .build();
+    let context = scene.context();
+    let plants = "echo evil > .git/hooks/pre-commit; git config core.fsmonitor evil; touch planted; \
+                  until [ -e begun ]; do sleep 0.01; done";
+    let waits = "touch begun; until [ -e ended ]; do sleep 0.01; done";
+    let is_there = |name: &'static str| {
+        let path = scene.path("work").join(name);
+        async move {
+            while !path.exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (first, second) = runtime.block_on(async {
+        let first = async {
+            let outcome = engine.run(bashtion::Request::new(plants), &context).await.unwrap();
+            fs::write(scene.path("work/ended"), "").unwrap();
+            outcome
+        };
+        let second = async {
+            is_there("planted").await;
+            engine.run(bashtion::Request::new(waits), &context).await.unwrap()
+        };
+        tokio::join!(first, second)
+    });
+    assert_eq!(planted(&scene), None, "{:?} {:?}", first.denials, second.denials);
+    assert!(!first.denials.is_empty() && second.denials.is_empty(), "{:?}", second.denials);
+}

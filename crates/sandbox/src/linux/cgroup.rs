@@ -12,6 +12,8 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, mkdirat, openat, un
 
 use super::exhaustion::unless_exhausted;
 use super::hierarchies::{self, Hierarchies};
+use super::processes;
+use super::reserve::with_spare;
 
 /// Makes control groups, and keeps empty ones for the next command: making one costs as much as a pipe does.
 #[derive(Debug, Default)]
@@ -153,7 +155,8 @@ impl Cgroup {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = own.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        mkdirat(CWD, &path, Mode::RWXU)?;
+        // Whatever the reason: that there are too many groups is told as a lack of memory.
+        mkdirat(CWD, &path, Mode::RWXU).map_err(io::Error::other)?;
         Self::open(&path).inspect_err(|_| drop(fs::remove_dir(&path)))
     }
 
@@ -202,9 +205,9 @@ impl Cgroup {
     pub(super) fn pids(&self) -> io::Result<Vec<i32>> {
         let mut pids = vec![];
         for group in groups_beneath(&self.path)? {
-            let listed = fs::read_to_string(group.join("cgroup.procs")).or_else(|error| match error.kind() {
+            let listed = processes::read(group.join("cgroup.procs")).or_else(|error| match error.kind() {
                 // A threaded group lists threads only.
-                io::ErrorKind::Unsupported => fs::read_to_string(group.join("cgroup.threads")),
+                io::ErrorKind::Unsupported => processes::read(group.join("cgroup.threads")),
                 _ => Err(error),
             });
             match listed {
@@ -234,7 +237,7 @@ fn groups_beneath(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![dir.to_owned()];
     let mut next = 0;
     while let Some(group) = found.get(next) {
-        match fs::read_dir(group) {
+        match with_spare(|| fs::read_dir(group)) {
             Ok(entries) => {
                 let inner = entries.flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
                 found.extend(inner.map(|e| e.path()).collect::<Vec<_>>());

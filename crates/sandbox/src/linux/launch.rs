@@ -13,6 +13,7 @@ use super::clone::{self, Started};
 use super::confine::{Confined, Hold, Identity, Known, Orders, Surroundings, TreeHeld, may_mount};
 use super::descriptors::Above;
 use super::exec::Image;
+use super::exhaustion::is_exhaustion;
 use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
 use super::orphans::Orphans;
@@ -181,7 +182,7 @@ impl Sandbox {
 
         let mut mark = Mark::strongest(&self.cgroups).map_err(failed)?;
         let ((mut born, mut failure), mut bonds) = start(&mark)?;
-        if born.is_err() && mark.cgroup().is_some() {
+        if born.as_ref().is_err_and(|error| !is_exhaustion(error)) && mark.cgroup().is_some() {
             mark = Mark::without_cgroup();
             ((born, failure), bonds) = start(&mark)?;
         }

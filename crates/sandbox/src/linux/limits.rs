@@ -155,12 +155,12 @@ impl Knob {
         let write = |name: &str, text: &str| {
             File::options().write(true).open(group.join(name))?.write_at(text.as_bytes(), 0)
         };
-        write(self.limit, &limit.to_string())?;
         match self.and_zero.map(|name| write(name, "0")) {
             // Absent where there is no swap.
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Some(_) | None => {}
         }
+        write(self.limit, &limit.to_string())?;
         File::open(group.join(self.counter))
     }
 }
@@ -199,7 +199,7 @@ impl Group {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-limit-{number}", std::process::id()));
-        fs::create_dir(&path)?;
+        fs::create_dir(&path).map_err(io::Error::other)?;
         // Not `cgroup.procs`: moving a process waits for every processor, moving the calling thread does not.
         let tasks = File::options().read(true).write(true).open(path.join("tasks"));
         match tasks.and_then(|tasks| Ok((tasks, knob.set(&path, limit)?))) {

@@ -59,9 +59,11 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
 /// Reads a file whose size the kernel does not tell, in as few calls as possible.
 pub(super) fn read(path: impl AsRef<Path>) -> io::Result<String> {
     const USUAL: usize = 4096;
-    let mut text = Vec::with_capacity(USUAL);
-    with_spare(|| fs::File::open(&path))?.read_to_end(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    with_spare(|| {
+        let mut text = Vec::with_capacity(USUAL);
+        fs::File::open(&path)?.read_to_end(&mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    })
 }
 
 fn parse_stat(text: &str) -> Option<Stat> {

@@ -1,4 +1,5 @@
-//! A descriptor for looking at processes when there is no other: a tree that cannot be seen cannot be ended.
+//! Descriptors for when there are no others: a tree that cannot be seen cannot be ended, and what cannot be opened not be
+//! put back.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,27 +9,32 @@ use rustix::fs::{Mode, OFlags};
 
 use super::exhaustion::is_exhaustion;
 
-static SPARE: Mutex<Option<OwnedFd>> = Mutex::new(None);
+static SPARE: Mutex<Vec<OwnedFd>> = Mutex::new(vec![]);
 
-/// Keeps one from now on.
+/// Keeps some from now on.
 pub(super) fn keep() {
-    let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-    *spare = spare.take().or_else(opened);
+    fill(&mut SPARE.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-/// Does what needs a descriptor, in the place of the one that is kept if there is no other.
+/// Does what needs a descriptor, in the place of one that is kept if there is no other.
 pub(super) fn with_spare<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let result = act();
     if !result.as_ref().is_err_and(is_exhaustion) {
         return result;
     }
     let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-    drop(spare.take());
+    drop(spare.pop());
     let result = act();
-    *spare = opened();
+    fill(&mut spare);
     result
 }
 
-fn opened() -> Option<OwnedFd> {
-    rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()
+fn fill(spare: &mut Vec<OwnedFd>) {
+    /// A directory, its list, and a file in it.
+    const ENOUGH: usize = 3;
+    while spare.len() < ENOUGH
+        && let Ok(opened) = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    {
+        spare.push(opened);
+    }
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use super::confine::Snapshot;
 use super::limits::TreeLimits;
@@ -30,6 +31,7 @@ pub struct Tree {
     orphans: Option<Orphans>,
     limits: TreeLimits,
     snapshot: Snapshot,
+    restored: AtomicBool,
     sockets: Option<Arc<Watch>>,
 }
 
@@ -45,12 +47,11 @@ impl Tree {
         let born = match mark {
             // Membership needs no look at ages.
             Mark::Cgroup(_) => 0,
-            Mark::Tag(_) | Mark::Kinship => {
-                reserve::keep();
-                processes::stat(raw(shell)).map_or(0, |stat| stat.born)
-            }
+            Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
         };
-        Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot, sockets }
+        reserve::keep();
+        let restored = AtomicBool::new(false);
+        Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot, restored, sockets }
     }
 
     /// How descendants are told apart on this host, for logs and reports.
@@ -75,10 +76,11 @@ impl Tree {
         self.sockets.as_ref().map_or_else(Vec::new, |watch| watch.refused())
     }
 
-    /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive.
+    /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive. Once: what is
+    /// changed later is somebody else's.
     #[must_use]
     pub fn restore(&self) -> Vec<Restored> {
-        self.snapshot.restore()
+        if self.restored.swap(true, Ordering::AcqRel) { vec![] } else { self.snapshot.restore() }
     }
 
     /// Whether nothing is alive. Cheap enough to ask after every command.
@@ -169,6 +171,13 @@ impl Tree {
     fn living(&self) -> io::Result<BTreeMap<i32, Stat>> {
         let mut members = match &self.mark {
             Mark::Cgroup(cgroup) => {
+                if !cgroup.is_populated()? && self.shell_is_over() {
+                    return Ok(self
+                        .living_orphans()
+                        .into_iter()
+                        .map(|pid| (pid, Stat::SEEN_ALIVE))
+                        .collect());
+                }
                 let mut members = with_stat(cgroup.pids()?.into_iter());
                 if self.shell_has_left(&members) {
                     members.extend(self.kin_among(with_stat(processes::pids()?.into_iter())));
@@ -193,6 +202,11 @@ impl Tree {
         }
         members.retain(|_, stat| stat.alive);
         Ok(members)
+    }
+
+    fn shell_is_over(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.shell), options), Ok(None))
     }
 
     /// A privileged shell can move itself to another control group, and what it starts from then on is there too.

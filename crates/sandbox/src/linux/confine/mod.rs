@@ -14,6 +14,7 @@ mod rules;
 mod ruleset;
 mod scratch;
 mod snapshot;
+mod state;
 
 pub(super) use account::TreeHeld;
 pub(super) use child::{Identity, Orders, identity_of};

@@ -3,26 +3,22 @@
 //! Everything is done relative to the directory that was opened before the command, and no link is followed: a path may
 //! lead anywhere by then, and we may do more than the command may.
 
-use std::collections::BTreeMap;
-use std::ffi::{CStr, CString};
-use std::fs::{self, File};
-use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Write};
+use std::ffi::CString;
+use std::fs;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
 
-use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, lstat, mkdirat, openat, readlinkat, renameat,
-    statat, symlinkat,
-};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, Mode, Stat, fchmod, fstat, lstat, renameat, statat};
 
-use super::super::exhaustion::{if_there, unless_exhausted};
-use super::remove::{open_up, remove_at};
+use super::super::reserve;
 use super::repositories::{GitDirectory, GitFile, Repositories, open_beneath};
-use crate::Restored;
+use super::state::{HEAD, State};
+use crate::{Restored, Restoring};
 
 /// How some git directories were before the command.
 #[derive(Debug, Default)]
@@ -34,11 +30,16 @@ pub(in super::super) struct Snapshot {
 #[derive(Debug)]
 struct Before {
     directory: Arc<OwnedFd>,
-    /// Its permissions; without them nothing in it can be looked at.
-    mode: Mode,
     path: PathBuf,
-    files: Vec<(&'static str, State)>,
+    content: Arc<Content>,
     place: Option<Place>,
+}
+
+#[derive(Debug)]
+struct Content {
+    /// The directory's own permissions; without them nothing in it can be looked at.
+    mode: Mode,
+    files: Vec<(&'static str, State)>,
 }
 
 #[derive(Debug)]
@@ -48,32 +49,18 @@ struct Place {
     root: PathBuf,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
-    Absent,
-    File {
-        bytes: Vec<u8>,
-        mode: u32,
-    },
-    /// Only what is directly in it: git looks no deeper for hooks.
-    Directory(BTreeMap<CString, State>),
-    Link(CString),
-    /// A device, a file too large to hold or one that cannot be read: that it is there is all that is known.
-    Other,
-}
-
 /// What git follows or runs.
-const ALL: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
+const ALL: &[&str] = &["commondir", "config", "config.worktree", "hooks", "info/attributes", HEAD];
 /// What no mount can keep, because it must not be there at all.
 const MUST_NOT_APPEAR: [&str; 3] = ["commondir", "config.worktree", "info/attributes"];
-
-/// Hooks and configuration are small; a larger file is not read into memory for every command.
-const LARGEST: u64 = 1 << 20;
 
 impl Snapshot {
     /// Everything that git follows or runs. An error only if something has run out.
     pub(super) fn of_all(repositories: &Repositories) -> io::Result<Self> {
-        let git = repositories.git.iter().map(|git| Before::of(git, states(git.fd.as_fd(), &ALL)?));
+        let git = repositories.git.iter().map(|git| {
+            let content = Content::as_first_seen(git.fd.as_fd(), ALL)?;
+            Ok(Before::of(git, content))
+        });
         let links = repositories.links.iter().filter_map(|link| Before::of_link(link).transpose());
         Ok(Self { directories: git.chain(links).collect::<io::Result<_>>()? })
     }
@@ -82,72 +69,115 @@ impl Snapshot {
     pub(super) fn of_absent(repositories: &Repositories) -> io::Result<Self> {
         let before = repositories.git.iter().map(|git| {
             let hooks = git.without_hooks.then_some("hooks");
-            let names: Vec<_> = MUST_NOT_APPEAR.into_iter().chain(hooks).collect();
-            let mut states = states(git.fd.as_fd(), &names)?;
-            states.retain(|(_, state)| *state == State::Absent);
-            Before::of(git, states)
+            let names: Vec<_> = MUST_NOT_APPEAR.into_iter().chain(hooks).chain([HEAD]).collect();
+            let mut content = Content::of(git.fd.as_fd(), &names)?;
+            content.files.retain(|(name, state)| *state == State::Absent || *name == HEAD);
+            Ok(Before::of(git, Arc::new(content)))
         });
         Ok(Self { directories: before.collect::<io::Result<_>>()? })
     }
 
     /// Puts back what has changed, and says what that was. Call it when no process of the command is alive.
     pub(in super::super) fn restore(&self) -> Vec<Restored> {
-        let mut told: Vec<_> = self.directories.iter().flat_map(Before::restore).collect();
-        if told.iter().any(|restored| !restored.put_back) {
-            // There may be room now that the rest is gone.
-            let failed: Vec<_> = self.directories.iter().flat_map(Before::restore).collect();
-            let fails = |path: &Path| failed.iter().any(|again| again.path == path && !again.put_back);
-            told.iter_mut().for_each(|restored| restored.put_back |= !fails(&restored.path));
+        /// Descriptors come back, and there is room when the rest is gone.
+        const TRIES: usize = 10;
+        const PAUSE: Duration = Duration::from_millis(20);
+        let look = || self.directories.iter().flat_map(Before::restore).collect::<Vec<_>>();
+        let mut told = look();
+        for _ in 1..TRIES {
+            if told.iter().all(|restored| restored.how == Restoring::PutBack) {
+                break;
+            }
+            thread::sleep(PAUSE);
+            let now = look();
+            told.retain_mut(|restored| {
+                restored.how = match (now.iter().find(|now| now.path == restored.path), restored.how) {
+                    (Some(now), _) => now.how,
+                    // It turns out that nothing was wrong with it.
+                    (None, Restoring::NotChecked) => return false,
+                    (None, Restoring::PutBack | Restoring::NotPutBack) => Restoring::PutBack,
+                };
+                true
+            });
         }
+        reserve::keep();
         told
     }
 }
 
-fn states(git: BorrowedFd<'_>, names: &[&'static str]) -> io::Result<Vec<(&'static str, State)>> {
-    names.iter().map(|name| Ok((*name, State::of(git, name)?))).collect()
+impl Content {
+    fn of(directory: BorrowedFd<'_>, names: &[&'static str]) -> io::Result<Self> {
+        let state = |name: &&'static str| Ok((*name, State::of(directory, name)?));
+        let mut files = names.iter().map(state).collect::<io::Result<Vec<_>>>()?;
+        // Without it git looks for a repository around this one; where there is none, this is no repository.
+        files.retain(|(name, state)| *name != HEAD || state.is_file());
+        Ok(Self { mode: mode_of(directory)?, files })
+    }
+
+    /// As it was before any of the commands that are at work there now: what one of them has changed is not what another
+    /// one is to put back.
+    fn as_first_seen(directory: BorrowedFd<'_>, names: &'static [&'static str]) -> io::Result<Arc<Self>> {
+        type Key = (u64, u64, &'static [&'static str]);
+        static SEEN: Mutex<Vec<(Key, Weak<Content>)>> = Mutex::new(vec![]);
+        let stat = fstat(directory)?;
+        let key = (stat.st_dev, stat.st_ino, names);
+        let now = Self::of(directory, names)?;
+        let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.retain(|(_, content)| content.strong_count() > 0);
+        let first = seen.iter().find(|(known, _)| *known == key).and_then(|(_, content)| content.upgrade());
+        Ok(first.unwrap_or_else(|| {
+            let now = Arc::new(now);
+            seen.push((key, Arc::downgrade(&now)));
+            now
+        }))
+    }
 }
 
 impl Before {
-    fn of(git: &GitDirectory, mut files: Vec<(&'static str, State)>) -> io::Result<Self> {
-        let directory = Arc::clone(&git.fd);
-        // Without it git looks for a repository around this one.
-        let head = State::of(directory.as_fd(), "HEAD")?;
-        files.extend(head.is_file().then_some(("HEAD", head)));
+    fn of(git: &GitDirectory, content: Arc<Content>) -> Self {
         let place = git.parent.as_ref().and_then(|parent| {
             let name = CString::new(git.path.file_name()?.as_bytes()).ok()?;
             Some(Place { parent: Arc::clone(parent), name, root: git.root.clone() })
         });
-        Ok(Self { mode: mode_of(directory.as_fd())?, directory, path: git.path.clone(), files, place })
+        Self { directory: Arc::clone(&git.fd), path: git.path.clone(), content, place }
     }
 
     fn of_link(link: &GitFile) -> io::Result<Option<Self>> {
+        const LINK: &[&str] = &[".git"];
         let directory = Arc::clone(&link.parent);
-        let (mode, files) = (mode_of(directory.as_fd())?, states(directory.as_fd(), &[".git"])?);
+        let content = Content::as_first_seen(directory.as_fd(), LINK)?;
         let path = link.path.parent().map(Path::to_owned);
-        Ok(path.map(|path| Self { directory, mode, path, files, place: None }))
+        Ok(path.map(|path| Self { directory, path, content, place: None }))
     }
 
     fn restore(&self) -> Vec<Restored> {
         let mut told = vec![];
-        if mode_of(self.directory.as_fd()).is_ok_and(|mode| mode != self.mode) {
-            let _ = fchmod(&self.directory, self.mode);
+        let Content { mode, files } = &*self.content;
+        if mode_of(self.directory.as_fd()).is_ok_and(|now| now != *mode) {
+            let _ = fchmod(&self.directory, *mode);
         }
-        for (name, before) in &self.files {
-            match before.put_back(self.directory.as_fd(), name) {
-                Ok(true) => told.push(Restored { path: self.path.join(name), put_back: true }),
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!(path = %self.path.join(name).display(), %error, "cannot put back what a command has changed");
-                    told.push(Restored { path: self.path.join(name), put_back: false });
-                }
-            }
+        for (name, before) in files {
+            let path = self.path.join(name);
+            let problem = |error: &io::Error| {
+                tracing::warn!(path = %path.display(), %error, "cannot put back what a command has changed");
+            };
+            let how = match before.differs(self.directory.as_fd(), name) {
+                Ok(false) => continue,
+                Ok(true) => match before.put_back(self.directory.as_fd(), name).inspect_err(problem) {
+                    Ok(()) => Restoring::PutBack,
+                    Err(_) => Restoring::NotPutBack,
+                },
+                Err(_) => Restoring::NotChecked,
+            };
+            told.push(Restored { path, how });
         }
         let is_in_place = || is_same(lstat(&self.path), fstat(&self.directory));
         let was_removed = fstat(&self.directory).is_ok_and(|stat| stat.st_nlink == 0);
         let is_gone = self.path.symlink_metadata().is_err();
         if !(is_in_place() || was_removed && is_gone) {
             self.place.iter().for_each(|place| place.bring_back(self.directory.as_fd()));
-            told.push(Restored { path: self.path.clone(), put_back: is_in_place() });
+            let how = if is_in_place() { Restoring::PutBack } else { Restoring::NotPutBack };
+            told.push(Restored { path: self.path.clone(), how });
         }
         told
     }
@@ -183,159 +213,10 @@ fn is_same(one: rustix::io::Result<Stat>, other: rustix::io::Result<Stat>) -> bo
     one.is_ok_and(|one| other.is_ok_and(|other| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)))
 }
 
-impl State {
-    fn is_file(&self) -> bool {
-        matches!(self, Self::File { .. })
-    }
-
-    fn of(git: BorrowedFd<'_>, name: &str) -> io::Result<Self> {
-        match name.split_once('/') {
-            None => Self::at(git, &c_name(name), 0),
-            Some((directory, name)) => match if_there(open_directory(git, &c_name(directory))) {
-                Ok(Some(inner)) => Self::at(inner.as_fd(), &c_name(name), 0),
-                Ok(None) => Ok(Self::Absent),
-                Err(error) => Self::unknown(error),
-            },
-        }
-    }
-
-    fn at(directory: BorrowedFd<'_>, name: &CStr, depth: usize) -> io::Result<Self> {
-        let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
-        let state = if_there(found).and_then(|stat| match stat {
-            Some(stat) => Self::read(directory, name, &stat, depth),
-            None => Ok(Self::Absent),
-        });
-        state.or_else(Self::unknown)
-    }
-
-    fn read(directory: BorrowedFd<'_>, name: &CStr, stat: &Stat, depth: usize) -> io::Result<Self> {
-        Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if stat.st_size.unsigned_abs() <= LARGEST => {
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-                let file = File::from(openat(directory, name, flags, Mode::empty())?);
-                let mut bytes = vec![];
-                file.take(LARGEST).read_to_end(&mut bytes)?;
-                Self::File { bytes, mode: stat.st_mode & 0o7777 }
-            }
-            FileType::Symlink => Self::Link(readlinkat(directory, name, vec![])?),
-            FileType::Directory if depth == 0 => {
-                let inner = open_directory(directory, name)?;
-                let states = names_in(inner.as_fd())?.into_iter().map(|name| {
-                    let state = Self::at(inner.as_fd(), &name, 1)?;
-                    Ok((name, state))
-                });
-                Self::Directory(states.collect::<io::Result<_>>()?)
-            }
-            _ => Self::Other,
-        })
-    }
-
-    /// What cannot be looked at is not absent: it would be removed then. That something has run out says nothing about it.
-    fn unknown(error: io::Error) -> io::Result<Self> {
-        unless_exhausted::<Self>(Err(error)).map(|state| state.unwrap_or(Self::Other))
-    }
-
-    /// Whether there was anything to put back.
-    fn put_back(&self, git: BorrowedFd<'_>, name: &str) -> io::Result<bool> {
-        let now = Self::of(git, name)?;
-        // What the branch is called is the command's business.
-        if now == *self || (name == "HEAD" && now.is_file()) {
-            return Ok(false);
-        }
-        match name.split_once('/') {
-            None => self.write(git, &c_name(name))?,
-            Some((directory, name)) => {
-                let inner = open_or_make_directory(git, &c_name(directory))?;
-                self.write(inner.as_fd(), &c_name(name))?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn write(&self, directory: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
-        match self {
-            Self::Absent => remove_at(directory, name),
-            Self::File { bytes, mode } => replace(directory, name, |draft| {
-                let flags =
-                    OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let mut file = File::from(openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?);
-                file.write_all(bytes)?;
-                Ok(fchmod(&file, Mode::from_raw_mode(*mode))?)
-            }),
-            Self::Link(target) => replace(directory, name, |draft| Ok(symlinkat(target, directory, draft)?)),
-            Self::Directory(entries) => {
-                let inner = open_or_make_directory(directory, name)?;
-                let names = names_in(inner.as_fd())?;
-                let extra = names.iter().filter(|name| !entries.contains_key(*name));
-                let removed = extra.map(|extra| remove_at(inner.as_fd(), extra));
-                let written = entries.iter().map(|(name, before)| {
-                    if Self::at(inner.as_fd(), name, 1)? == *before {
-                        return Ok(());
-                    }
-                    before.write(inner.as_fd(), name)
-                });
-                // Each of them, whatever becomes of the others.
-                removed.chain(written).fold(Ok(()), Result::and)
-            }
-            Self::Other => Err(io::Error::other("what was there could not be looked at")),
-        }
-    }
-}
-
-/// All of it or nothing: what is there goes only when there is something to take its place.
-fn replace(
-    directory: BorrowedFd<'_>,
-    name: &CStr,
-    make: impl FnOnce(&CStr) -> io::Result<()>,
-) -> io::Result<()> {
-    let draft = c_name(&format!(".put-back-{:016x}", RandomState::new().hash_one(name)));
-    let put_back = make(&draft).and_then(|()| {
-        let put = || renameat(directory, &draft, directory, name);
-        Ok(match put() {
-            Err(Errno::ISDIR | Errno::EXIST | Errno::NOTEMPTY) => {
-                remove_at(directory, name)?;
-                put()
-            }
-            done => done,
-        }?)
-    });
-    if put_back.is_err() {
-        let _ = remove_at(directory, &draft);
-    }
-    put_back
-}
-
-fn open_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(at, name, flags, Mode::empty())?)
-}
-
-fn open_or_make_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
-    if let Some(found) = if_there(open_up(at, name))? {
-        return Ok(found);
-    }
-    remove_at(at, name)?;
-    mkdirat(at, name, Mode::from_raw_mode(0o755))?;
-    open_directory(at, name)
-}
-
-fn names_in(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
-    let mut names = vec![];
-    for entry in Dir::read_from(directory)? {
-        names.push(entry?.file_name().to_owned());
-    }
-    names.retain(|name| ![c".", c".."].contains(&name.as_c_str()));
-    Ok(names)
-}
-
-fn c_name(name: &str) -> CString {
-    CString::new(name).expect("the names are ours")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::Permissions;
+    use std::fs::{File, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
     fn only(path: &Path) -> Repositories {
         let fd = OwnedFd::from(File::open(path).unwrap());
@@ -368,8 +249,8 @@ mod tests {
         symlink("/etc/passwd", at("config")).unwrap();
         fs::write(at("commondir"), "evil").unwrap();
         fs::remove_file(at("HEAD")).unwrap();
-        let put_back =
-            ["commondir", "config", "hooks", "HEAD"].map(|name| Restored { path: at(name), put_back: true });
+        let put_back = ["commondir", "config", "hooks", "HEAD"]
+            .map(|name| Restored { path: at(name), how: Restoring::PutBack });
         assert_eq!(snapshot.restore(), put_back);
         assert!(!at("hooks/pre-commit").exists() && !at("commondir").exists());
         assert_ne!(fs::metadata(at("hooks/a")).unwrap().permissions().mode() & 0o777, 0o777);
@@ -401,7 +282,7 @@ mod tests {
         fs::write(at("info/exclude"), "the user's own").unwrap();
         fs::write(at("info/attributes"), "evil").unwrap();
         fs::set_permissions(at("info"), Permissions::from_mode(0o000)).unwrap();
-        assert!(snapshot.restore().iter().all(|restored| restored.put_back));
+        assert!(snapshot.restore().iter().all(|restored| restored.how == Restoring::PutBack));
         assert_eq!(fs::read_link(at("hooks/pre-commit")).unwrap(), Path::new("../shared-hook"));
         let read = |name: &str| fs::read_to_string(at(name)).unwrap();
         assert_eq!([read(&long), read("hooks/update"), read("config")], ["one", "two", "three"]);
@@ -413,15 +294,15 @@ mod tests {
     #[test]
     fn what_could_not_be_looked_at_is_not_removed() {
         let root = tempfile::tempdir().unwrap();
+        let content = Content { mode: Mode::RWXU, files: vec![("config", State::Other)] };
         let before = Before {
             directory: OwnedFd::from(File::open(root.path()).unwrap()).into(),
-            mode: Mode::from_raw_mode(0o700),
             path: root.path().to_owned(),
-            files: vec![("config", State::Other)],
+            content: content.into(),
             place: None,
         };
         fs::write(root.path().join("config"), "something").unwrap();
-        let told = Restored { path: root.path().join("config"), put_back: false };
+        let told = Restored { path: root.path().join("config"), how: Restoring::NotPutBack };
         assert_eq!(Snapshot { directories: vec![before] }.restore(), [told]);
         assert_eq!(fs::read_to_string(root.path().join("config")).unwrap(), "something");
     }
@@ -439,7 +320,11 @@ mod tests {
         let snapshot = Snapshot::of_all(&only(&at("work/git"))).unwrap();
         fs::rename(at("work/git"), at("work/moved")).unwrap();
         symlink(at("victim"), at("work/git")).unwrap();
-        assert_eq!(snapshot.restore(), [Restored { path: at("work/git"), put_back: false }], "it is told");
+        assert_eq!(
+            snapshot.restore(),
+            [Restored { path: at("work/git"), how: Restoring::NotPutBack }],
+            "it is told"
+        );
         for name in ["victim/config", "victim/commondir", "victim/hooks/own"] {
             assert_eq!(fs::read_to_string(at(name)).unwrap(), "the victim's");
         }
