@@ -13,7 +13,6 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, mkdirat, openat, un
 use super::exhaustion::unless_exhausted;
 use super::hierarchies::{self, Hierarchies};
 use super::processes;
-use super::reserve::with_spare;
 
 /// Makes control groups, and keeps empty ones for the next command: making one costs as much as a pipe does.
 #[derive(Debug, Default)]
@@ -176,6 +175,11 @@ impl Cgroup {
         self.dir.as_fd()
     }
 
+    /// All that it has open.
+    pub(super) fn descriptors(&self) -> [BorrowedFd<'_>; 3] {
+        [self.dir.as_fd(), self.events.as_fd(), self.kill.as_fd()]
+    }
+
     /// Whether any process in it, or in a group made beneath it, is alive. Zombies are not.
     pub(super) fn is_populated(&self) -> io::Result<bool> {
         let mut text = [0; 64];
@@ -237,7 +241,7 @@ fn groups_beneath(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![dir.to_owned()];
     let mut next = 0;
     while let Some(group) = found.get(next) {
-        match with_spare(|| fs::read_dir(group)) {
+        match fs::read_dir(group) {
             Ok(entries) => {
                 let inner = entries.flatten().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
                 found.extend(inner.map(|e| e.path()).collect::<Vec<_>>());

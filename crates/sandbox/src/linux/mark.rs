@@ -35,6 +35,14 @@ impl Mark {
         }
     }
 
+    /// What looking at it needs.
+    pub(super) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        match self {
+            Self::Cgroup(cgroup) => cgroup.descriptors().to_vec(),
+            Self::Tag(_) | Self::Kinship => vec![],
+        }
+    }
+
     /// Where its control group is.
     pub(super) fn directory(&self) -> Option<&Path> {
         match self {

@@ -1,5 +1,6 @@
 //! Confining and starting a child on Linux, without copying the caller's memory map.
 
+mod apart;
 mod cgroup;
 mod clone;
 mod confine;
@@ -12,7 +13,6 @@ mod limits;
 mod mark;
 mod orphans;
 mod processes;
-mod reserve;
 mod sockets;
 mod tag;
 mod tree;

@@ -3,9 +3,12 @@
 //! As a *subreaper* such a program becomes their parent. Then none can get away unseen, by whatever means it left its
 //! session, group or control group; and none stays a zombie, as under the process 1 of many containers.
 
+use std::io;
+
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
 
+use super::exhaustion::unless_exhausted;
 use super::processes;
 
 /// Proof that orphans come to us, and that those that come are the command's.
@@ -27,26 +30,27 @@ impl Orphans {
     }
 
     /// Those that are alive. The others are reaped.
-    pub(super) fn living(self, shell: Pid) -> Vec<i32> {
+    pub(super) fn living(self, shell: Pid) -> io::Result<Vec<i32>> {
         const LOOKS: usize = 100;
         let mut alive = vec![];
         for _ in 0..LOOKS {
             let (gone, rest): (Vec<Pid>, Vec<Pid>) =
-                self.children().into_iter().filter(|pid| *pid != shell).partition(|pid| reap(*pid));
+                self.children()?.into_iter().filter(|pid| *pid != shell).partition(|pid| reap(*pid));
             alive = rest.into_iter().map(|pid| pid.as_raw_nonzero().get()).collect();
             // One that has just gone may have left a child to us after the list was made.
             if gone.is_empty() || !alive.is_empty() {
                 break;
             }
         }
-        alive
+        Ok(alive)
     }
 
     /// The kernel gives orphans to the first thread.
-    fn children(self) -> Vec<Pid> {
+    fn children(self) -> io::Result<Vec<Pid>> {
         let first = self.host.as_raw_nonzero();
-        let list = processes::read(format!("/proc/self/task/{first}/children")).unwrap_or_default();
-        list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+        let list = unless_exhausted(processes::read(format!("/proc/self/task/{first}/children")))?;
+        let list = list.unwrap_or_default();
+        Ok(list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect())
     }
 }
 

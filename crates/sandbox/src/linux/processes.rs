@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use rustix::process::{Pid, test_kill_process};
 
-use super::reserve::with_spare;
+use super::exhaustion::unless_exhausted;
 use super::tag::RESOURCE;
 
 /// What `/proc/PID/stat` says.
@@ -42,28 +42,26 @@ pub(super) fn pids() -> io::Result<Vec<i32>> {
     if !is_ours() {
         return Ok(vec![]);
     }
-    with_spare(|| {
-        let entries = fs::read_dir("/proc")?.flatten();
-        Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
-    })
+    let entries = fs::read_dir("/proc")?.flatten();
+    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-pub(super) fn stat(pid: i32) -> Option<Stat> {
+/// None if there is none. An error only if something has run out.
+pub(super) fn stat(pid: i32) -> io::Result<Option<Stat>> {
     if !is_ours() {
         let alive = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
-        return alive.then_some(Stat { parent: 0, group: 0, session: 0, born: 0, alive });
+        return Ok(alive.then_some(Stat { parent: 0, group: 0, session: 0, born: 0, alive }));
     }
-    parse_stat(&read(format!("/proc/{pid}/stat")).ok()?)
+    let text = unless_exhausted(read(format!("/proc/{pid}/stat")))?;
+    Ok(text.and_then(|text| parse_stat(&text)))
 }
 
 /// Reads a file whose size the kernel does not tell, in as few calls as possible.
 pub(super) fn read(path: impl AsRef<Path>) -> io::Result<String> {
     const USUAL: usize = 4096;
-    with_spare(|| {
-        let mut text = Vec::with_capacity(USUAL);
-        fs::File::open(&path)?.read_to_end(&mut text)?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
-    })
+    let mut text = Vec::with_capacity(USUAL);
+    fs::File::open(path)?.read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn parse_stat(text: &str) -> Option<Stat> {
@@ -139,7 +137,7 @@ mod tests {
     fn our_own_facts() {
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(pids().unwrap().contains(&own));
-        assert!(stat(own).unwrap().alive);
+        assert!(stat(own).unwrap().unwrap().alive);
         assert!(command(own).contains("sandbox"));
         assert!(last_pid().unwrap() > 0);
     }

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
+use super::apart::apart;
 use super::confine::Snapshot;
+use super::exhaustion::is_exhaustion;
 use super::limits::TreeLimits;
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
-use super::reserve;
 use super::sockets::Watch;
 use super::tag::{self, Tag};
 use crate::{Limit, Process, Restored};
@@ -47,9 +48,8 @@ impl Tree {
         let born = match mark {
             // Membership needs no look at ages.
             Mark::Cgroup(_) => 0,
-            Mark::Tag(_) | Mark::Kinship => processes::stat(raw(shell)).map_or(0, |stat| stat.born),
+            Mark::Tag(_) | Mark::Kinship => born(raw(shell)),
         };
-        reserve::keep();
         let restored = AtomicBool::new(false);
         Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot, restored, sockets }
     }
@@ -85,7 +85,7 @@ impl Tree {
 
     /// Whether nothing is alive. Cheap enough to ask after every command.
     pub fn is_clear(&self) -> io::Result<bool> {
-        if !self.living_orphans().is_empty() {
+        if !self.living_orphans()?.is_empty() {
             return Ok(false);
         }
         match &self.mark {
@@ -101,7 +101,7 @@ impl Tree {
 
     /// Reaps orphans that have come to us. Call it now and then while the command runs.
     pub fn reap_orphans(&self) {
-        self.living_orphans();
+        let _ = self.living_orphans();
     }
 
     /// The processes that are alive, the shell included.
@@ -130,7 +130,8 @@ impl Tree {
             // one that has just called `setsid` was in it when it was listed, and is not reached by the stroke.
             signal_group(self.shell, signal);
             for &pid in living.iter().flatten().map(|(pid, _)| pid) {
-                if processes::stat(pid).is_some_and(|now| now.group != raw(self.shell)) {
+                let now = processes::stat(pid);
+                if now.map_or(true, |now| now.is_some_and(|now| now.group != raw(self.shell))) {
                     signal_one(pid, signal);
                 }
             }
@@ -147,9 +148,16 @@ impl Tree {
             cgroup.kill()?;
         }
         // Stopped processes cannot fork, so the set only shrinks: stop until nothing new is found, then kill.
-        let mut stopped = BTreeSet::new();
+        let (mut stopped, mut looked) = (BTreeSet::new(), Ok(()));
         for _ in 0..ROUNDS {
-            let new: Vec<i32> = self.living()?.into_keys().filter(|pid| !stopped.contains(pid)).collect();
+            let living = match self.living() {
+                Ok(living) => living,
+                Err(error) => {
+                    looked = Err(error);
+                    break;
+                }
+            };
+            let new: Vec<i32> = living.into_keys().filter(|pid| !stopped.contains(pid)).collect();
             if new.is_empty() {
                 break;
             }
@@ -165,22 +173,26 @@ impl Tree {
             chase(*tag);
         }
         self.chase_orphans();
-        Ok(())
+        looked
     }
 
     fn living(&self) -> io::Result<BTreeMap<i32, Stat>> {
+        match self.look() {
+            Err(error) if is_exhaustion(&error) => apart(&self.mark.descriptors(), || self.look()),
+            found => found,
+        }
+    }
+
+    fn look(&self) -> io::Result<BTreeMap<i32, Stat>> {
         let mut members = match &self.mark {
             Mark::Cgroup(cgroup) => {
                 if !cgroup.is_populated()? && self.shell_is_over() {
-                    return Ok(self
-                        .living_orphans()
-                        .into_iter()
-                        .map(|pid| (pid, Stat::SEEN_ALIVE))
-                        .collect());
+                    let orphans = self.living_orphans()?.into_iter();
+                    return Ok(orphans.map(|pid| (pid, Stat::SEEN_ALIVE)).collect());
                 }
-                let mut members = with_stat(cgroup.pids()?.into_iter());
-                if self.shell_has_left(&members) {
-                    members.extend(self.kin_among(with_stat(processes::pids()?.into_iter())));
+                let mut members = with_stat(cgroup.pids()?.into_iter())?;
+                if self.shell_has_left(&members)? {
+                    members.extend(self.kin_among(with_stat(processes::pids()?.into_iter())?));
                 }
                 members
             }
@@ -188,17 +200,17 @@ impl Tree {
                 // Ours have a lower limit than we have, also when they lowered it further: few need a closer look.
                 let listed_until = processes::last_pid().unwrap_or(i32::MAX);
                 let lowered = processes::pids()?.into_iter().filter(|pid| is_lowered(*pid));
-                let mut members = self.kin_among(with_stat(lowered));
+                let mut members = self.kin_among(with_stat(lowered)?);
                 let now = processes::last_pid().unwrap_or(listed_until);
                 for pid in newcomers(listed_until, now, |pid| self.is_tagged(pid) && self.may_live(pid)) {
                     members.insert(pid, Stat::SEEN_ALIVE);
                 }
                 members
             }
-            Mark::Kinship => self.kin_among(with_stat(processes::pids()?.into_iter())),
+            Mark::Kinship => self.kin_among(with_stat(processes::pids()?.into_iter())?),
         };
-        for pid in self.living_orphans() {
-            members.insert(pid, processes::stat(pid).filter(|stat| stat.alive).unwrap_or(Stat::SEEN_ALIVE));
+        for pid in self.living_orphans()? {
+            members.insert(pid, processes::stat(pid)?.filter(|stat| stat.alive).unwrap_or(Stat::SEEN_ALIVE));
         }
         members.retain(|_, stat| stat.alive);
         Ok(members)
@@ -210,9 +222,9 @@ impl Tree {
     }
 
     /// A privileged shell can move itself to another control group, and what it starts from then on is there too.
-    fn shell_has_left(&self, members: &BTreeMap<i32, Stat>) -> bool {
+    fn shell_has_left(&self, members: &BTreeMap<i32, Stat>) -> io::Result<bool> {
         let shell = raw(self.shell);
-        !members.contains_key(&shell) && processes::stat(shell).is_some_and(|stat| stat.alive)
+        Ok(!members.contains_key(&shell) && processes::stat(shell)?.is_some_and(|stat| stat.alive))
     }
 
     fn kin_among(&self, candidates: BTreeMap<i32, Stat>) -> BTreeMap<i32, Stat> {
@@ -237,15 +249,15 @@ impl Tree {
         }
     }
 
-    fn living_orphans(&self) -> Vec<i32> {
-        self.orphans.map(|orphans| orphans.living(self.shell)).unwrap_or_default()
+    fn living_orphans(&self) -> io::Result<Vec<i32>> {
+        self.orphans.map_or(Ok(vec![]), |orphans| orphans.living(self.shell))
     }
 
     /// The same chase among orphans, for one that carries no mark any more.
     fn chase_orphans(&self) {
         const STEPS: usize = 2000;
         for _ in 0..STEPS {
-            let alive = self.living_orphans();
+            let alive = self.living_orphans().unwrap_or_default();
             if alive.is_empty() {
                 break;
             }
@@ -262,7 +274,8 @@ impl Tree {
 
     /// Not of one that is certainly dead, or older than the shell. Gone just now is alive: it may have forked.
     fn may_live(&self, pid: i32) -> bool {
-        processes::stat(pid).is_none_or(|stat| stat.alive && stat.born >= self.born)
+        let stat = processes::stat(pid).ok().flatten();
+        stat.is_none_or(|stat| stat.alive && stat.born >= self.born)
     }
 
     fn is_tagged(&self, pid: i32) -> bool {
@@ -333,8 +346,13 @@ fn raw(pid: Pid) -> i32 {
     pid.as_raw_nonzero().get()
 }
 
-fn with_stat(pids: impl Iterator<Item = i32>) -> BTreeMap<i32, Stat> {
-    pids.filter_map(|pid| Some((pid, processes::stat(pid)?))).collect()
+/// When it began. Of one of which that cannot be told just now everybody may be a child.
+fn born(pid: i32) -> u64 {
+    processes::stat(pid).ok().flatten().map_or(0, |stat| stat.born)
+}
+
+fn with_stat(pids: impl Iterator<Item = i32>) -> io::Result<BTreeMap<i32, Stat>> {
+    pids.filter_map(|pid| Some(processes::stat(pid).transpose()?.map(|stat| (pid, stat)))).collect()
 }
 
 /// A process that has ended meanwhile, or that another user owns, is not an error: the next look tells.

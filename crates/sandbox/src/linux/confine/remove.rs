@@ -11,8 +11,6 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::super::reserve::with_spare;
-
 /// Removes a directory with all that is in it. Links are not followed, closed directories are opened, and depth does not
 /// matter: what lies deeper is lifted up to the top first, so neither the stack nor descriptors run out.
 pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
@@ -53,10 +51,10 @@ pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
 pub(super) fn open_up(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
     let open = |flags| {
         let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        with_spare(|| Ok(openat(parent, name, flags, Mode::empty())?))
+        openat(parent, name, flags, Mode::empty())
     };
     let directory = match open(OFlags::RDONLY) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+        Err(Errno::ACCESS) => {
             let closed = open(OFlags::PATH)?;
             chmod(format!("/proc/self/fd/{}", closed.as_raw_fd()), Mode::RWXU)?;
             open(OFlags::RDONLY)?
@@ -72,7 +70,7 @@ pub(super) fn open_up(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd
 /// Removes what is no directory, and lists the others.
 fn remove_files(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
     let mut directories = vec![];
-    for entry in with_spare(|| Ok(Dir::read_from(directory)?))? {
+    for entry in Dir::read_from(directory)? {
         let entry = entry?;
         let name = entry.file_name();
         if name == c"." || name == c".." {

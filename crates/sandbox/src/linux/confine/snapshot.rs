@@ -10,12 +10,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread;
-use std::time::Duration;
 
 use rustix::fs::{AtFlags, Mode, Stat, fchmod, fstat, lstat, renameat, statat};
 
-use super::super::reserve;
+use super::super::apart::apart;
 use super::repositories::{GitDirectory, GitFile, Repositories, open_beneath};
 use super::state::{HEAD, State};
 use crate::{Restored, Restoring};
@@ -79,28 +77,23 @@ impl Snapshot {
 
     /// Puts back what has changed, and says what that was. Call it when no process of the command is alive.
     pub(in super::super) fn restore(&self) -> Vec<Restored> {
-        /// Descriptors come back, and there is room when the rest is gone.
-        const TRIES: usize = 10;
-        const PAUSE: Duration = Duration::from_millis(20);
         let look = || self.directories.iter().flat_map(Before::restore).collect::<Vec<_>>();
         let mut told = look();
-        for _ in 1..TRIES {
-            if told.iter().all(|restored| restored.how == Restoring::PutBack) {
-                break;
-            }
-            thread::sleep(PAUSE);
-            let now = look();
-            told.retain_mut(|restored| {
-                restored.how = match (now.iter().find(|now| now.path == restored.path), restored.how) {
-                    (Some(now), _) => now.how,
-                    // It turns out that nothing was wrong with it.
-                    (None, Restoring::NotChecked) => return false,
-                    (None, Restoring::PutBack | Restoring::NotPutBack) => Restoring::PutBack,
-                };
-                true
-            });
+        if told.iter().all(|restored| restored.how == Restoring::PutBack) {
+            return told;
         }
-        reserve::keep();
+        // There may be room now that the rest is gone, and there certainly are descriptors.
+        let kept: Vec<_> = self.directories.iter().flat_map(Before::descriptors).collect();
+        let now = apart(&kept, || Ok(look())).unwrap_or_else(|_| look());
+        told.retain_mut(|restored| {
+            restored.how = match (now.iter().find(|now| now.path == restored.path), restored.how) {
+                (Some(now), _) => now.how,
+                // It turns out that nothing was wrong with it.
+                (None, Restoring::NotChecked) => return false,
+                (None, Restoring::PutBack | Restoring::NotPutBack) => Restoring::PutBack,
+            };
+            true
+        });
         told
     }
 }
@@ -148,6 +141,11 @@ impl Before {
         let content = Content::as_first_seen(directory.as_fd(), LINK)?;
         let path = link.path.parent().map(Path::to_owned);
         Ok(path.map(|path| Self { directory, path, content, place: None }))
+    }
+
+    fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let parent = self.place.as_ref().map(|place| place.parent.as_fd());
+        parent.into_iter().chain([self.directory.as_fd()])
     }
 
     fn restore(&self) -> Vec<Restored> {

@@ -14,7 +14,6 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::super::exhaustion::{if_there, is_exhaustion, unless_exhausted};
-use super::super::reserve::with_spare;
 use super::remove::{open_up, remove_at};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,9 +88,9 @@ impl State {
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if stat.st_size.unsigned_abs() <= LARGEST => {
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-                let file = with_spare(|| Ok(openat(directory, name, flags, Mode::empty())?))?;
+                let file = File::from(openat(directory, name, flags, Mode::empty())?);
                 let mut bytes = vec![];
-                File::from(file).take(LARGEST).read_to_end(&mut bytes)?;
+                file.take(LARGEST).read_to_end(&mut bytes)?;
                 Self::File { bytes, mode }
             }
             FileType::Symlink => Self::Link(readlinkat(directory, name, vec![])?),
@@ -118,8 +117,7 @@ impl State {
             Self::File { bytes, mode } => replace(directory, name, |draft| {
                 let flags =
                     OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let open = || Ok(openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?);
-                let mut file = File::from(with_spare(open)?);
+                let mut file = File::from(openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?);
                 file.write_all(bytes)?;
                 Ok(fchmod(&file, Mode::from_raw_mode(*mode))?)
             }),
@@ -213,12 +211,12 @@ fn stat_at(directory: BorrowedFd<'_>, name: &CStr) -> io::Result<Stat> {
 
 fn open_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    with_spare(|| Ok(openat(at, name, flags, Mode::empty())?))
+    Ok(openat(at, name, flags, Mode::empty())?)
 }
 
 fn names_in(directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
     let mut names = vec![];
-    for entry in with_spare(|| Ok(Dir::read_from(directory)?))? {
+    for entry in Dir::read_from(directory)? {
         names.push(entry?.file_name().to_owned());
     }
     names.retain(|name| ![c".", c".."].contains(&name.as_c_str()));
