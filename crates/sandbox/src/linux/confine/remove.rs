@@ -56,7 +56,8 @@ pub(super) fn open_up(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd
     let directory = match open(OFlags::RDONLY) {
         Err(Errno::ACCESS) => {
             let closed = open(OFlags::PATH)?;
-            chmod(format!("/proc/self/fd/{}", closed.as_raw_fd()), Mode::RWXU)?;
+            // The thread's: it may have a table of its own.
+            chmod(format!("/proc/thread-self/fd/{}", closed.as_raw_fd()), Mode::RWXU)?;
             open(OFlags::RDONLY)?
         }
         opened => opened?,

@@ -188,7 +188,7 @@ fn mode_of(directory: BorrowedFd<'_>) -> io::Result<Mode> {
 impl Place {
     /// Moves a directory back to where it was, and what is there now aside. Nothing is lost, whoever made it.
     fn bring_back(&self, directory: BorrowedFd<'_>) {
-        let found = fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+        let found = fs::read_link(format!("/proc/thread-self/fd/{}", directory.as_raw_fd()));
         let moved = found.ok().and_then(|path| {
             let name = CString::new(path.file_name()?.as_bytes()).ok()?;
             let parent = open_beneath(&self.root, path.parent()?).ok()?;
