@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bashtion::{Engine, Error, LaunchError, PlanError, Policy, Request};
+use bashtion::{Error, LaunchError, PlanError, Request};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::scene::settings;
@@ -66,11 +66,7 @@ fn nothing_is_lost(hold: Hold, rules: Rules) {
     let held = (usual.sandbox.limits, usual.tracking);
     let scene = scene();
     let before = followed(&scene);
-    let engine = Engine::builder()
-        .policy(Policy::off())
-        .state_dir(scene.path("state"))
-        .sandbox(settings(hold))
-        .build();
+    let engine = scene.engine(settings(hold));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (context, command) = (scene.context(), scene.fill(script));
     let run = || runtime.block_on(engine.run(Request::new(&command), &context));
@@ -130,11 +126,7 @@ fn what_a_command_changed_is_put_back_without_any() {
     for hold in [Hold::Workspace, Hold::Plain] {
         let scene = scene();
         let before = followed(&scene);
-        let engine = Engine::builder()
-            .policy(Policy::off())
-            .state_dir(scene.path("state"))
-            .sandbox(settings(hold))
-            .build();
+        let engine = scene.engine(settings(hold));
         let command = "for git in */.git; do
                 for file in config commondir info/attributes hooks/pre-commit; do echo evil >> $git/$file; done
             done 2> /dev/null; touch changed; until [ -e taken ]; do sleep 0.01; done";

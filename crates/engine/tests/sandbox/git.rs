@@ -401,11 +401,7 @@ fn as_a_user() {
 fn a_dropped_command_s_changes_are_put_back() {
     for hold in [Hold::Workspace, Hold::Plain] {
         let scene = scene();
-        let engine = bashtion::Engine::builder()
-            .policy(bashtion::Policy::off())
-            .state_dir(scene.path("state"))
-            .sandbox(crate::scene::settings(hold))
-            .build();
+        let engine = scene.engine(crate::scene::settings(hold));
         let command = "for git in .git nested/.git; do
                 for file in hooks/pre-commit config info/attributes commondir; do echo evil >> $git/$file; done
             done 2> /dev/null; touch done; sleep 60";
@@ -433,11 +429,7 @@ fn a_dropped_command_s_changes_are_put_back() {
 #[test]
 fn commands_that_overlap_put_back_what_was_there_before_both() {
     let scene = scene();
-    let engine = bashtion::Engine::builder()
-        .policy(bashtion::Policy::off())
-        .state_dir(scene.path("state"))
-        .sandbox(crate::scene::settings(Hold::Plain))
-        .build();
+    let engine = scene.engine(crate::scene::settings(Hold::Plain));
     let context = scene.context();
     let plants = "echo evil > .git/hooks/pre-commit; git config core.fsmonitor evil; touch planted; \
                   until [ -e begun ]; do sleep 0.01; done";

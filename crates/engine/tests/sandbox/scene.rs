@@ -99,11 +99,15 @@ impl Scene {
     }
 
     pub(crate) fn run_as(&self, context: &ToolContext, settings: SandboxSettings, command: &str) -> Outcome {
-        let engine =
-            Engine::builder().policy(Policy::off()).state_dir(self.path("state")).sandbox(settings).build();
+        let engine = self.engine(settings);
         let request = Request::new(self.fill(command)).timeout(Duration::from_secs(120));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(engine.run(request, context)).unwrap()
+    }
+
+    /// One that judges nothing.
+    pub(crate) fn engine(&self, settings: SandboxSettings) -> Engine {
+        Engine::builder().policy(Policy::off()).state_dir(self.path("state")).sandbox(settings).build()
     }
 
     pub(crate) fn context(&self) -> ToolContext {
