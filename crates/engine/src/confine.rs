@@ -4,14 +4,17 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox};
+use bashtion_sandbox::{
+    Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, SpawnError, Step, Visit,
+    landlock,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Leftovers;
 use crate::admit::Job;
-use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
 use crate::output::StateDir;
 use crate::places::Places;
+use crate::rooms::{Entry, NoRoom, RoomChoice, RoomSettings, Rooms, Wanted};
 
 /// How commands are confined.
 ///
@@ -55,17 +58,55 @@ pub struct SandboxSettings {
     pub namespaces: Namespaces,
     /// What to do on a host that cannot hold them.
     pub requirement: Requirement,
+    /// The rooms that they share.
+    pub room: RoomSettings,
 }
 
 /// A confinement, and what its user should know about it.
 #[derive(Debug)]
 pub(crate) struct Confining {
-    pub(crate) confinement: Confinement,
+    pub(crate) way: Way,
     pub(crate) notes: Vec<String>,
-    /// Whether `TMPDIR` is to name its private directory.
-    pub(crate) sets_temporary: bool,
-    /// Variables that make programs behave in it, where nobody has set them.
-    pub(crate) env: Vec<(&'static str, &'static str)>,
+    /// Whether `TMPDIR` is to name its temporary directory, and other variables are to make programs behave in it.
+    pub(crate) sets_variables: bool,
+    pub(crate) home: Option<PathBuf>,
+}
+
+/// With whom a confined command shares its world.
+#[derive(Debug)]
+pub(crate) enum Way {
+    /// With nobody.
+    Alone(Confinement),
+    /// With the others of its workspace.
+    Room(Box<Shared>),
+}
+
+/// A place in a room, and how to have another.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) entry: Entry,
+    pub(crate) visit: Visit,
+    wanted: Wanted,
+    rooms: Arc<Rooms>,
+}
+
+impl Shared {
+    /// The same in a new room, after this one turned out to be gone.
+    pub(crate) fn again(&self) -> Result<Visit, NoRoom> {
+        self.rooms.enter_again(&self.wanted).map(|entry| self.wanted.visit(&entry))
+    }
+}
+
+/// What an engine has for confining.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tools<'a> {
+    pub(crate) sandbox: &'a Sandbox,
+    pub(crate) places: &'a Arc<Places>,
+    pub(crate) rooms: &'a Arc<Rooms>,
+    pub(crate) state: &'a StateDir,
+    /// What can keep a room; none: there are none.
+    pub(crate) keeper: Option<&'a Path>,
+    pub(crate) shell: &'a Path,
 }
 
 /// In the state directory, what no command may see: what others are told, sessions, the audit log.
@@ -86,88 +127,147 @@ pub fn usual_limits() -> ResourceLimits {
 
 impl Confining {
     /// None where nothing is to be held.
-    pub(crate) fn new(
-        job: &Job,
-        settings: &SandboxSettings,
-        sandbox: &Sandbox,
-        places: &Places,
-        state: &StateDir,
-    ) -> io::Result<Option<Self>> {
+    pub(crate) fn new(job: &Job, settings: &SandboxSettings, tools: Tools<'_>) -> io::Result<Option<Self>> {
         if settings.mode == Mode::Off && settings.limits.is_empty() {
             return Ok(None);
         }
-        let home = job.home.as_deref();
-        let own = state.path().to_owned();
-        if settings.mode != Mode::Off {
-            // Only what exists can be hidden and kept. Where it cannot be made, nothing will be in it.
-            let _ = state.folder(PRIVATE);
-        }
         let mut notes = vec![];
-        let mut writable = vec![];
-        let mut workspaces = vec![];
-        let existing = match settings.mode {
-            Mode::Off => Arc::default(),
-            Mode::Workspace | Mode::ReadOnly => places.existing(home, job.search_path.as_ref(), settings)?,
+        let workspaces = match settings.mode {
+            Mode::Workspace => workspaces(job, settings, &mut notes),
+            Mode::Off | Mode::ReadOnly => vec![],
         };
-        if settings.mode == Mode::Workspace {
-            for root in
-                [&job.workspace].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok())
-            {
-                match too_wide(&root, home, &settings.kept) {
-                    None => workspaces.push(root),
-                    Some(why) => notes.push(format!(
-                        "{} is not writable because {why}; use a project directory, or name what may be written with --writable",
-                        root.display()
-                    )),
-                }
-            }
-            for named in settings.writable.iter().map(|path| job.cwd.join(expand(path, home))) {
-                let Ok(real) = named.canonicalize() else { continue };
-                // A command may have put a link there, to what it wants to write next.
-                let as_written = without_dots(&named);
-                let root = workspaces.iter().find(|root| as_written.starts_with(root));
-                let problem = if root.is_some_and(|root| !real.starts_with(root)) {
-                    Some("a link in the workspace leads there")
-                } else {
-                    would_hold(&real, &settings.kept)
-                };
-                match problem {
-                    None => workspaces.push(real),
-                    Some(why) => notes.push(format!("{} is not writable because {why}", real.display())),
-                }
-            }
-            workspaces = outermost(workspaces);
-            writable.clone_from(&workspaces);
-            writable.extend(existing.caches.iter().cloned());
-            notes.dedup();
-        }
         let mut limits = settings.limits;
-        if settings.mode != Mode::Off && sandbox.can_limit_trees() {
+        if settings.mode != Mode::Off && tools.sandbox.can_limit_trees() {
             let usual = usual_limits();
             limits.memory = limits.memory.or(usual.memory);
             limits.processes = limits.processes.or(usual.processes);
         }
-        let confinement = Confinement {
-            mode: settings.mode,
-            network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
-            writable,
-            workspaces,
-            kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
-            secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
-            sockets: settings.sockets.iter().map(|path| job.cwd.join(expand(path, home))).collect(),
-            attended: job.leftovers == Leftovers::End,
-            temporary: job.temporary.clone(),
-            limits,
-            namespaces: settings.namespaces,
-            requirement: settings.requirement,
+        let way = match in_room(job, settings, tools, &workspaces, limits, &mut notes) {
+            Some(shared) => Way::Room(Box::new(shared)),
+            None => Way::Alone(alone(job, settings, tools, workspaces, limits)?),
         };
-        let mut env = vec![];
-        if job.tells_temporary && confinement.mode != Mode::Off {
-            env.extend(OFFLINE.iter().copied().filter(|_| confinement.network == Network::Off));
-            env.extend(Some(ROOT_WITHOUT_POWERS).filter(|_| rustix::process::geteuid().is_root()));
-        }
-        Ok(Some(Self { confinement, notes, sets_temporary: job.tells_temporary, env }))
+        let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
+        Ok(Some(Self { way, notes, sets_variables, home }))
     }
+}
+
+/// What may be written, outermost directories only.
+fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) -> Vec<PathBuf> {
+    let home = job.home.as_deref();
+    let mut workspaces = vec![];
+    for root in [&job.workspace].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok()) {
+        match too_wide(&root, home, &settings.kept) {
+            None => workspaces.push(root),
+            Some(why) => notes.push(format!(
+                "{} is not writable because {why}; use a project directory, or name what may be written with --writable",
+                root.display()
+            )),
+        }
+    }
+    for named in settings.writable.iter().map(|path| job.cwd.join(expand(path, home))) {
+        let Ok(real) = named.canonicalize() else { continue };
+        // A command may have put a link there, to what it wants to write next.
+        let as_written = without_dots(&named);
+        let root = workspaces.iter().find(|root| as_written.starts_with(root));
+        let problem = if root.is_some_and(|root| !real.starts_with(root)) {
+            Some("a link in the workspace leads there")
+        } else {
+            would_hold(&real, &settings.kept)
+        };
+        match problem {
+            None => workspaces.push(real),
+            Some(why) => notes.push(format!("{} is not writable because {why}", real.display())),
+        }
+    }
+    notes.dedup();
+    outermost(workspaces)
+}
+
+/// A place in the room of the workspace, where there can be one.
+fn in_room(
+    job: &Job,
+    settings: &SandboxSettings,
+    tools: Tools<'_>,
+    workspaces: &[PathBuf],
+    limits: ResourceLimits,
+    notes: &mut Vec<String>,
+) -> Option<Shared> {
+    let is_possible = settings.mode == Mode::Workspace
+        && settings.namespaces == Namespaces::WherePossible
+        && landlock().problem().is_none()
+        && tools.sandbox.has_namespaces();
+    let wanted = Wanted {
+        program: tools.keeper.filter(|_| is_possible)?.to_owned(),
+        settings: settings.clone(),
+        state: tools.state.clone(),
+        workspace: job.workspace.clone(),
+        workspaces: workspaces.to_vec(),
+        home: job.home.clone(),
+        search_path: job.search_path.clone(),
+        shell: tools.shell.to_owned(),
+        places: Arc::clone(tools.places),
+        attended: job.leftovers == Leftovers::End,
+        sockets: sockets(job, settings),
+        limits,
+        alone: (settings.room.choice == RoomChoice::Alone).then(|| crate::short_name::random("alone-")),
+    };
+    match tools.rooms.enter(&wanted) {
+        Ok(entry) => {
+            let (visit, rooms) = (wanted.visit(&entry), Arc::clone(tools.rooms));
+            Some(Shared { entry, visit, wanted, rooms })
+        }
+        // It turns out again, and is told, when the command makes a world of its own.
+        Err(NoRoom::Refused { source }) if is_about_namespaces(&source) => None,
+        Err(error) => {
+            let why = crate::causes(&error);
+            notes.push(format!("no room could be made for this workspace, so the command runs alone: {why}"));
+            None
+        }
+    }
+}
+
+fn is_about_namespaces(error: &SpawnError) -> bool {
+    matches!(error, SpawnError::Refused { step: Step::Namespaces | Step::Clone, .. })
+}
+
+fn sockets(job: &Job, settings: &SandboxSettings) -> Vec<PathBuf> {
+    settings.sockets.iter().map(|path| job.cwd.join(expand(path, job.home.as_deref()))).collect()
+}
+
+/// Everything looked at for this command.
+fn alone(
+    job: &Job,
+    settings: &SandboxSettings,
+    tools: Tools<'_>,
+    workspaces: Vec<PathBuf>,
+    limits: ResourceLimits,
+) -> io::Result<Confinement> {
+    let own = tools.state.path().to_owned();
+    if settings.mode != Mode::Off {
+        // Only what exists can be hidden and kept. Where it cannot be made, nothing will be in it.
+        let _ = tools.state.folder(PRIVATE);
+    }
+    let existing = match settings.mode {
+        Mode::Off => Arc::default(),
+        Mode::Workspace | Mode::ReadOnly => {
+            tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?
+        }
+    };
+    let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
+    Ok(Confinement {
+        mode: settings.mode,
+        network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
+        writable: workspaces.iter().cloned().chain(caches).collect(),
+        workspaces,
+        kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
+        secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
+        sockets: sockets(job, settings),
+        attended: job.leftovers == Leftovers::End,
+        temporary: job.temporary.clone(),
+        limits,
+        namespaces: settings.namespaces,
+        requirement: settings.requirement,
+    })
 }
 
 /// Why a directory cannot be a workspace: writing there would be writing where other programs look for what to run.

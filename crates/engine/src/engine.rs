@@ -16,6 +16,7 @@ use crate::launch::{LaunchError, Running, launch};
 use crate::ledger::{Books, LedgerError};
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
+use crate::rooms::Rooms;
 use crate::session::{Session, SessionError, Sessions};
 use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
@@ -40,6 +41,7 @@ pub struct Engine {
     settings: Arc<Settings>,
     sandbox: Arc<Sandbox>,
     places: Arc<Places>,
+    rooms: Arc<Rooms>,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
 }
@@ -228,7 +230,7 @@ impl Engine {
                 return Ok(Begun::NotRun(Box::new(outcome)));
             }
         };
-        let means = Means { settings, sandbox: &self.sandbox, places: &self.places };
+        let means = Means { settings, sandbox: &self.sandbox, places: &self.places, rooms: &self.rooms };
         let plan = Plan::new(*permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
         let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         end.goes_on();
@@ -292,6 +294,7 @@ impl Engine {
             settings: Arc::new(settings),
             sandbox: Arc::new(sandbox),
             places: Arc::default(),
+            rooms: Arc::default(),
             books,
             approver,
         }

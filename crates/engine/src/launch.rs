@@ -5,17 +5,23 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bashtion_sandbox::{Child, ConfineError, Confinement, Sandbox, SpawnError, Spec, Temporary};
+use bashtion_sandbox::{
+    Child, ConfineError, Confinement, Mode, Network, Sandbox, SpawnError, Spec, Temporary, World,
+};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use crate::Streams;
+use crate::confine::{Confining, Shared, Way};
+use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
 use crate::output::Capture;
 use crate::pipes::Pipes;
+use crate::places::caches_elsewhere;
 use crate::plan::{Facts, Plan, Supervision};
-use crate::session::{Epilogue, Session};
+use crate::rooms::NoRoom;
+use crate::session::{Desk, Epilogue, Session};
 use crate::stop;
 
 /// A shell that runs, and all that watching it needs.
@@ -95,23 +101,10 @@ pub enum LaunchError {
 
 pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
-    let (mut confinement, mut notes, mut confined, mut temporary) = (None, vec![], None, None);
-    if let Some(confining) = confining {
-        let made = sandbox.confine(&confining.confinement).map_err(sandbox_failed)?;
-        temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
-        if let Some(temporary) = temporary.as_ref().filter(|_| confining.sets_temporary) {
-            set(&mut env, "TMPDIR", temporary.path());
-        }
-        for (name, value) in confining.env {
-            if !env.iter().any(|(known, _)| known == name) {
-                env.push((name.into(), value.into()));
-            }
-        }
-        (confinement, notes, confined) = (Some(confining.confinement), confining.notes, Some(made));
-    }
+    let Held { world, confinement, notes, temporary, desk, shared } = Held::by(confining, sandbox, &mut env)?;
     let epilogue = plan.questions.map(|questions| {
-        let temporary = temporary.as_ref().map(Temporary::path);
-        Epilogue::prepare(questions, temporary, &plan.temporary, &mut env)
+        let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
+        Epilogue::prepare(questions, desk, &mut env)
     });
     let epilogue = epilogue.transpose().map_err(|source| LaunchError::Temporary { source })?;
 
@@ -135,16 +128,112 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
         cwd_path: facts.cwd.clone(),
         stdout: stdout.into(),
         stderr: stderr.into(),
-        confined,
+        world,
     };
-    let prepared = spec.prepare().map_err(failed)?;
+    let mut prepared = spec.prepare().map_err(failed)?;
     let started = Instant::now();
-    let mut child = sandbox.launch(&prepared).map_err(failed)?;
+    let mut child = sandbox.launch(&prepared);
+    // A room may end at any time. As long as nothing was run, another one will do.
+    for _ in 0..ROOM_TRIES {
+        match (&child, &shared) {
+            (Err(SpawnError::NoRoom { .. }), Some(shared)) => {
+                let visit = shared.again().map_err(|error| failed(room_failed(&error)))?;
+                prepared = prepared.in_world(World::Room(visit));
+                child = sandbox.launch(&prepared);
+            }
+            _ => break,
+        }
+    }
+    let mut child = child.map_err(failed)?;
     child.keep(temporary);
     tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
     let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
     let session = plan.session;
     Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started, epilogue, session })
+}
+
+const ROOM_TRIES: usize = 3;
+
+fn room_failed(error: &NoRoom) -> SpawnError {
+    SpawnError::NoRoom { source: io::Error::other(crate::causes(error)) }
+}
+
+/// What holds a command, and where it can leave word.
+struct Held {
+    world: World,
+    confinement: Option<Confinement>,
+    notes: Vec<String>,
+    temporary: Option<Temporary>,
+    desk: Option<Desk>,
+    shared: Option<Box<Shared>>,
+}
+
+impl Held {
+    /// Makes what has to be made, and tells the command by its environment.
+    fn by(
+        confining: Option<Confining>,
+        sandbox: &Sandbox,
+        env: &mut Vec<(OsString, OsString)>,
+    ) -> Result<Self, LaunchError> {
+        let Some(Confining { way, notes, sets_variables, home }) = confining else {
+            return Ok(Self {
+                world: World::Host,
+                confinement: None,
+                notes: vec![],
+                temporary: None,
+                desk: None,
+                shared: None,
+            });
+        };
+        let (world, confinement, temporary, desk, shared) = match way {
+            Way::Alone(confinement) => {
+                let made = sandbox.confine(&confinement).map_err(sandbox_failed)?;
+                let temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
+                let desk = temporary.as_ref().map(|temporary| Desk::within(temporary.path()));
+                (World::Alone(made), confinement, temporary, desk, None)
+            }
+            Way::Room(shared) => {
+                let visit = shared.visit.clone();
+                let confinement = Confinement {
+                    network: visit.network,
+                    limits: visit.limits,
+                    sockets: visit.sockets.clone(),
+                    ..visit.room.facts().confinement.clone()
+                };
+                let desk = Desk::in_room(&shared.entry.temporary, &confinement.workspaces);
+                (World::Room(visit), confinement, None, Some(desk), Some(shared))
+            }
+        };
+        let directory = match (&world, &temporary) {
+            (World::Room(_), _) => Some(Path::new(ROOMS_TEMPORARY)),
+            (World::Alone(_) | World::Host, temporary) => temporary.as_ref().map(Temporary::path),
+        };
+        if let Some(directory) = directory.filter(|_| sets_variables) {
+            set(env, "TMPDIR", directory);
+            let variables = variables(&confinement, home.as_deref(), directory);
+            for (name, value) in variables {
+                if !env.iter().any(|(known, _)| *known == name) {
+                    env.push((name, value));
+                }
+            }
+        }
+        Ok(Self { world, confinement: Some(confinement), notes, temporary, desk, shared })
+    }
+}
+
+/// The temporary directory of every room, as its commands see it.
+pub(crate) const ROOMS_TEMPORARY: &str = "/tmp";
+
+/// What makes programs behave in a sandbox, where nobody has said otherwise.
+fn variables(confinement: &Confinement, home: Option<&Path>, temporary: &Path) -> Vec<(OsString, OsString)> {
+    let offline = OFFLINE.iter().filter(|_| confinement.network == Network::Off);
+    let root = Some(&ROOT_WITHOUT_POWERS).filter(|_| rustix::process::geteuid().is_root());
+    let fixed = offline.chain(root).map(|(name, value)| (name.into(), value.into()));
+    let caches = match confinement.mode {
+        Mode::Workspace => caches_elsewhere(home, &confinement.writable, temporary),
+        Mode::Off | Mode::ReadOnly => vec![],
+    };
+    fixed.chain(caches).collect()
 }
 
 fn set(env: &mut Vec<(OsString, OsString)>, name: &str, value: &Path) {
@@ -156,7 +245,10 @@ fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchErro
     match source {
         SpawnError::Refused { source, .. } if is_out_of_descriptors(&source) => pipe_failed(source),
         SpawnError::Confine(source) => sandbox_failed(source),
-        SpawnError::Refused { .. } | SpawnError::Nul { .. } => LaunchError::Spawn {
+        SpawnError::Refused { .. }
+        | SpawnError::Nul { .. }
+        | SpawnError::NoRoom { .. }
+        | SpawnError::RoomLost { .. } => LaunchError::Spawn {
             program: program.display().to_string(),
             cwd: facts.cwd.display().to_string(),
             source,

@@ -49,6 +49,7 @@ pub mod quantities;
 mod quote;
 mod raw;
 mod request;
+mod rooms;
 mod session;
 mod settle;
 mod short_name;
@@ -68,7 +69,7 @@ pub use bashtion_guard::{
 };
 pub use bashtion_sandbox::{
     ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Process, Report,
-    Requirement, ResourceLimits, Signal, SpawnError, Step, UnknownSignal, Usage,
+    Requirement, ResourceLimits, RoomStatus, Signal, SpawnError, Step, UnknownSignal, Usage,
 };
 pub use builder::Builder;
 pub use causes::causes;
@@ -91,6 +92,7 @@ pub use profile::{
 };
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
+pub use rooms::{KeptRoom, KeptRooms, RoomChoice, RoomError, RoomSettings};
 pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{

@@ -5,21 +5,23 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use rustix::fs::{Access, access};
 
-use crate::confine::Confining;
+use crate::confine::{Confining, Tools};
 use crate::denials::Wishes;
 use crate::engine::Settings;
 use crate::output::{Capture, Sink, StateDir};
 use crate::places::Places;
 use crate::quote::quote_path;
+use crate::rooms::Rooms;
 use crate::session::{Questions, Session};
 use crate::settle::{Approved, Permit};
-use crate::tasks::Log;
+use crate::tasks::{Log, supervisor};
 use crate::{Leftovers, Limits, Streams, Verdict};
 
 /// Exact argv, environment, directory, streams and deadline. Made of a [`Permit`], and of nothing less.
@@ -45,7 +47,8 @@ pub(crate) struct Plan {
 pub(crate) struct Means<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) sandbox: &'a Sandbox,
-    pub(crate) places: &'a Places,
+    pub(crate) places: &'a Arc<Places>,
+    pub(crate) rooms: &'a Arc<Rooms>,
 }
 
 /// What the result repeats of the request.
@@ -116,7 +119,7 @@ impl Plan {
         log: Option<Log>,
         means: Means<'_>,
     ) -> Result<Self, PlanError> {
-        let Means { settings, sandbox, places } = means;
+        let Means { settings, sandbox, places, rooms } = means;
         let (job, verdict, approval) = permit.into_parts();
         let stages: Vec<String> = analysis
             .last_pipeline
@@ -134,9 +137,11 @@ impl Plan {
         let script = Script::if_too_long(&job.command, &state)?;
         let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
         let limits = settings.limits.clone();
-        let confining =
-            Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), sandbox, places, &state)
-                .map_err(|source| PlanError::Secrets { source })?;
+        let keeper = supervisor(settings).ok();
+        let tools =
+            Tools { sandbox, places, rooms, state: &state, keeper: keeper.as_deref(), shell: &program };
+        let confining = Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), tools)
+            .map_err(|source| PlanError::Secrets { source })?;
         Ok(Self {
             confining,
             program,

@@ -2,32 +2,75 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
+use crate::imp::Member;
 use crate::{Exit, Report, Signal, Temporary, Tree, Usage};
 
 /// A started child. Its id stays its own until [`Child::wait`] reaps it, so signals cannot hit a stranger.
+///
+/// One in a room belongs to the room's own process, which reaps it when this is dropped.
 #[derive(Debug)]
 pub struct Child {
     pid: Pid,
-    exit_fd: OwnedFd,
+    held: Held,
     tree: Tree,
     report: Report,
     reaped: Option<(Exit, Usage)>,
     temporary: Option<Temporary>,
 }
 
+/// By what we hold it.
+#[derive(Debug)]
+enum Held {
+    /// It is our own child; a descriptor that becomes readable when it has ended.
+    Own(OwnedFd),
+    /// Its room tells us.
+    Room { member: Mutex<Member>, socket: OwnedFd, pid: i32 },
+}
+
 impl Child {
     pub(crate) fn new(pid: Pid, exit_fd: OwnedFd, tree: Tree, report: Report) -> Self {
-        Self { pid, exit_fd, tree, report, reaped: None, temporary: None }
+        Self { pid, held: Held::Own(exit_fd), tree, report, reaped: None, temporary: None }
+    }
+
+    pub(crate) fn in_room(
+        pid: Pid,
+        room_pid: i32,
+        member: Member,
+        tree: Tree,
+        report: Report,
+    ) -> io::Result<Self> {
+        let socket = member.socket().try_clone()?;
+        let held = Held::Room { member: Mutex::new(member), socket, pid: room_pid };
+        Ok(Self { pid, held, tree, report, reaped: None, temporary: None })
     }
 
     /// The process id, which is also its process group and session.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
+    }
+
+    /// The same as the other commands of its room see it.
+    #[must_use]
+    pub fn room_pid(&self) -> Option<i32> {
+        match self.held {
+            Held::Own(_) => None,
+            Held::Room { pid, .. } => Some(pid),
+        }
+    }
+
+    /// Whether its room has ended, and the command with it.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        match &self.held {
+            Held::Own(_) => false,
+            Held::Room { member, .. } => member.lock().unwrap_or_else(PoisonError::into_inner).is_lost(),
+        }
     }
 
     /// The shell and everything it started.
@@ -52,6 +95,9 @@ impl Child {
         if self.reaped.is_some() {
             return Ok(true);
         }
+        if let Held::Room { member, .. } = &self.held {
+            return member.lock().unwrap_or_else(PoisonError::into_inner).has_ended();
+        }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let status =
             rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.pid), options)).map_err(status_taken)?;
@@ -69,21 +115,38 @@ impl Child {
         if let Some(ended) = self.reaped {
             return Ok(ended);
         }
-        let ended = reap(self.pid())?;
+        let ended = match &mut self.held {
+            Held::Own(_) => reap(self.pid())?,
+            Held::Room { member, .. } => member.get_mut().unwrap_or_else(PoisonError::into_inner).wait()?,
+        };
         Ok(*self.reaped.insert(ended))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if let Held::Room { member, .. } = &mut self.held
+            && self.reaped.is_some()
+        {
+            let member = member.get_mut().unwrap_or_else(PoisonError::into_inner);
+            member.say_farewell(self.tree.leaves_group_clean());
+        }
     }
 }
 
 impl AsRawFd for Child {
     fn as_raw_fd(&self) -> RawFd {
-        self.exit_fd.as_raw_fd()
+        self.as_fd().as_raw_fd()
     }
 }
 
 impl AsFd for Child {
     /// A descriptor that becomes readable when the shell has ended.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.exit_fd.as_fd()
+        match &self.held {
+            Held::Own(fd) => fd.as_fd(),
+            Held::Room { socket, .. } => socket.as_fd(),
+        }
     }
 }
 

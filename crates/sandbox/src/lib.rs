@@ -7,7 +7,7 @@
 //! Not responsible for deadlines, output or policy: those are the engine's. It knows no async runtime.
 //!
 //! ```
-//! use bashtion_sandbox::{Exit, Sandbox, Spec};
+//! use bashtion_sandbox::{Exit, Sandbox, Spec, World};
 //! use std::{ffi::OsString, fs::File, io::Read};
 //!
 //! let (mut read, write) = std::io::pipe()?;
@@ -19,7 +19,7 @@
 //!     cwd_path: "/".into(),
 //!     stdout: write.try_clone()?.into(),
 //!     stderr: write.into(),
-//!     confined: None,
+//!     world: World::Host,
 //! };
 //! let mut child = Sandbox::new().launch(&spec.prepare()?)?;
 //! let mut text = String::new();
@@ -36,7 +36,9 @@ mod detach;
 mod disposition;
 mod exit;
 mod report;
+mod room;
 mod spec;
+mod wire;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable")))]
 #[path = "linux/mod.rs"]
@@ -52,6 +54,7 @@ pub use confinement::{
 };
 pub use detach::detach;
 pub use exit::{Exit, Signal, UnknownSignal, Usage};
-pub use imp::{Confined, Sandbox, Temporary, Tree, has_seccomp, landlock, open_directory};
+pub use imp::{Confined, Room, Sandbox, Temporary, Tree, Visit, has_seccomp, keep, landlock, open_directory};
 pub use report::{Enforced, Landlock, Report};
-pub use spec::{Prepared, Process, SpawnError, Spec, Step};
+pub use room::{KnownRepository, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
+pub use spec::{Prepared, Process, SpawnError, Spec, Step, World};

@@ -21,6 +21,9 @@ pub struct Report {
     pub limits: Enforced,
     /// Why something is less than full.
     pub reason: Option<String>,
+    /// The room that it runs in, with the other commands of its workspace.
+    #[serde(default)]
+    pub room: Option<String>,
 }
 
 /// Whether an area is held.
@@ -80,6 +83,7 @@ impl Report {
             signals: Enforced::None,
             limits: Enforced::None,
             reason: Some("the sandbox is off".to_owned()),
+            room: None,
         }
     }
 

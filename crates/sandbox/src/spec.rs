@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use crate::{ConfineError, Confined};
+use crate::{ConfineError, Confined, Visit};
 
 /// Everything one child gets. Nothing is inherited beyond it but the umask, the limits and the credentials.
 #[derive(Debug)]
@@ -26,8 +26,28 @@ pub struct Spec {
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
-    /// What it is held to; none if it may do what the caller may.
-    pub confined: Option<Confined>,
+    /// Where it runs, and what holds it.
+    pub world: World,
+}
+
+/// Where a child runs, and what holds it.
+#[derive(Debug)]
+pub enum World {
+    /// Where the caller runs, and may do what the caller may.
+    Host,
+    /// By itself, held to a confinement.
+    Alone(Confined),
+    /// In a room, with the other commands of its workspace.
+    Room(Visit),
+}
+
+impl World {
+    pub(crate) fn confined(&self) -> Option<&Confined> {
+        match self {
+            Self::Alone(confined) => Some(confined),
+            Self::Host | Self::Room(_) => None,
+        }
+    }
 }
 
 impl Spec {
@@ -45,8 +65,8 @@ impl Spec {
             })
             .collect::<Result<_, _>>()?;
         let cwd_path = c_string(self.cwd_path.into_os_string(), "the working directory's path")?;
-        let Self { cwd, stdout, stderr, confined, .. } = self;
-        Ok(Prepared { program, args, env, cwd, cwd_path, stdout, stderr, confined })
+        let Self { cwd, stdout, stderr, world, .. } = self;
+        Ok(Prepared { program, args, env, cwd, cwd_path, stdout, stderr, world })
     }
 }
 
@@ -60,7 +80,15 @@ pub struct Prepared {
     pub(crate) cwd_path: CString,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
-    pub(crate) confined: Option<Confined>,
+    pub(crate) world: World,
+}
+
+impl Prepared {
+    /// The same in another world.
+    #[must_use]
+    pub fn in_world(self, world: World) -> Self {
+        Self { world, ..self }
+    }
 }
 
 /// A living process of a command.
@@ -84,6 +112,20 @@ pub enum SpawnError {
     /// It cannot be confined as it must be.
     #[error(transparent)]
     Confine(#[from] ConfineError),
+    /// The room has ended meanwhile. Nothing was run.
+    #[error("the room has ended")]
+    NoRoom {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The room ended before it said whether the command runs.
+    #[error(
+        "the room ended while the command was being started; it may have begun, and has been ended with the room"
+    )]
+    RoomLost {
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The kernel refused one step of the start.
     #[error("cannot {step}")]
     Refused {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A directory that only the user can write to, made when the first file is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct StateDir {
     path: PathBuf,
 }

@@ -40,18 +40,34 @@ pub(super) const CACHES: &[&str] = &[
     ".cache/go-build", ".cache/yarn", ".cache/pnpm", ".cache/node-gyp", ".cache/node", ".cache/deno",
     ".cache/typescript", ".cache/ccache", ".cache/sccache", ".ccache", ".local/share/pnpm/store",
     ".yarn/berry/cache", ".bun/install/cache", "go/pkg/mod", ".gradle/caches", ".gradle/wrapper",
-    ".m2/repository", ".nuget/packages",
+    ".m2/repository", ".nuget/packages", ".local/share/gem",
 ];
 
-/// The caches of some tools, by the name of the program.
-pub(super) const MADE_BY: &[(&str, &[&str])] = &[
-    ("cargo", &[".cargo/registry", ".cargo/git"]),
-    ("npm", &[".npm"]),
-    ("pip", &[".cache/pip"]),
-    ("pip3", &[".cache/pip"]),
-    ("uv", &[".cache/uv"]),
-    ("go", &[".cache/go-build", "go/pkg/mod"]),
-    ("yarn", &[".cache/yarn"]),
-    ("pnpm", &[".cache/pnpm", ".local/share/pnpm/store"]),
-    ("ccache", &[".cache/ccache"]),
+/// What tools make in a directory of their own, if they have one.
+pub(super) const MADE_IN: &[(&str, &[&str])] = &[(".cargo", &["registry", "git"])];
+
+/// Directories that hold more than a cache.
+pub(super) const TOOL_HOMES: &[&str] = &[".cargo", ".gradle", ".cache"];
+
+/// Caches that may be missing in the home directory, the variable that moves each, and where to; `{}` is the temporary
+/// directory.
+pub(super) const VARIABLES: &[(&str, &str, &str)] = &[
+    (".cache", "XDG_CACHE_HOME", "{}/.cache"),
+    (".cargo", "CARGO_HOME", "{}/.cargo"),
+    (".npm", "npm_config_cache", "{}/.cache/npm"),
+    (".cache/pip", "PIP_CACHE_DIR", "{}/.cache/pip"),
+    (".cache/uv", "UV_CACHE_DIR", "{}/.cache/uv"),
+    (".cache/pypoetry", "POETRY_CACHE_DIR", "{}/.cache/pypoetry"),
+    (".cache/pre-commit", "PRE_COMMIT_HOME", "{}/.cache/pre-commit"),
+    (".cache/go-build", "GOCACHE", "{}/.cache/go-build"),
+    ("go/pkg/mod", "GOMODCACHE", "{}/.cache/go-mod"),
+    (".cache/yarn", "YARN_CACHE_FOLDER", "{}/.cache/yarn"),
+    (".cache/ccache", "CCACHE_DIR", "{}/.cache/ccache"),
+    (".cache/deno", "DENO_DIR", "{}/.cache/deno"),
+    (".bun/install/cache", "BUN_INSTALL_CACHE_DIR", "{}/.cache/bun"),
+    (".m2/repository", "MAVEN_OPTS", "-Dmaven.repo.local={}/.cache/maven"),
+    (".gradle", "GRADLE_USER_HOME", "{}/.gradle"),
+    (".nuget/packages", "NUGET_PACKAGES", "{}/.cache/nuget"),
+    (".local/share/gem", "GEM_HOME", "{}/.local/share/gem"),
+    (".local/share/gem", "GEM_SPEC_CACHE", "{}/.cache/gem"),
 ];

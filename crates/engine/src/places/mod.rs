@@ -3,7 +3,7 @@
 mod lists;
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use crate::SandboxSettings;
 use crate::confine::expand;
 use crate::plan::is_program;
-use lists::{CACHES, MADE_BY, SECRETS, SYSTEM_SECRETS};
+use lists::{CACHES, MADE_IN, SECRETS, SYSTEM_SECRETS, TOOL_HOMES, VARIABLES};
 
 /// Remembers what was found, for as long as nothing was added or removed beside it: looking for a hundred files before
 /// every command would cost a tenth of it.
@@ -34,6 +34,8 @@ pub(crate) struct Places {
 pub(crate) struct Existing {
     pub(crate) secrets: Vec<PathBuf>,
     pub(crate) caches: Vec<PathBuf>,
+    /// Secrets that are not there, by the names that they would have.
+    pub(crate) possible: Vec<PathBuf>,
     watched: Vec<(PathBuf, Option<Stamp>)>,
 }
 
@@ -102,9 +104,7 @@ impl Existing {
         };
         let expanded =
             |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(|path| expand(path, home)).collect() };
-        home.into_iter()
-            .filter(|_| key.mode == Mode::Workspace)
-            .for_each(|home| make_missing_caches(home, key.search_path.as_deref()));
+        home.into_iter().filter(|_| key.mode == Mode::Workspace).for_each(make_missing_caches);
         let caches = in_home(CACHES);
         let mut secrets = in_home(SECRETS);
         // Whoever sets HOME for us does not give away their own.
@@ -134,12 +134,15 @@ impl Existing {
             real.dedup();
             real
         };
+        let is_readable = |path: &Path| readable.iter().any(|readable| path.starts_with(readable));
+        let missing = secrets.iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
+        let possible = missing.cloned().collect();
         let mut secrets = real(secrets);
-        secrets.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
+        secrets.retain(|path| !is_readable(path));
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
         let caches =
             caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
-        Ok(Self { secrets, caches, watched })
+        Ok(Self { secrets, caches, possible, watched })
     }
 
     fn is_current(&self) -> bool {
@@ -147,25 +150,42 @@ impl Existing {
     }
 }
 
-/// A tool that is installed makes its cache when it first runs. In a sandbox it could not, so we do.
-fn make_missing_caches(home: &Path, search_path: Option<&OsStr>) {
-    for (tool, caches) in MADE_BY {
-        let missing: Vec<PathBuf> =
-            caches.iter().map(|name| home.join(name)).filter(|path| !path.exists()).collect();
-        let installed = || {
-            let directories = search_path.map(std::env::split_paths).into_iter().flatten();
-            directories
-                .filter(|directory| directory.is_absolute())
-                .any(|directory| directory.join(tool).exists())
-        };
-        let through_no_link = |path: &&PathBuf| {
-            let existing = path.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
-            existing.is_some_and(|existing| existing.canonicalize().is_ok_and(|real| real == existing))
-        };
-        if !missing.is_empty() && home.is_dir() && installed() {
-            missing.iter().filter(through_no_link).for_each(|path| drop(fs::create_dir_all(path)));
+/// What a tool that has a directory of its own makes in it when it first runs. In a sandbox it could not, so we do.
+fn make_missing_caches(home: &Path) {
+    for (directory, caches) in MADE_IN {
+        let directory = home.join(directory);
+        let is_itself = directory.is_dir() && directory.canonicalize().is_ok_and(|real| real == directory);
+        for cache in caches.iter().filter(|_| is_itself) {
+            // It may exist, and what is in its place is not ours to touch.
+            let _ = fs::create_dir(directory.join(cache));
         }
     }
+}
+
+/// The variables that lead a tool to a cache in the temporary directory, for those that it has none of in the home directory.
+pub(crate) fn caches_elsewhere(
+    home: Option<&Path>,
+    writable: &[PathBuf],
+    temporary: &Path,
+) -> Vec<(OsString, OsString)> {
+    let Some(home) = home else { return vec![] };
+    let is_missing = |path: &Path| match path.extension() {
+        _ if writable.iter().any(|root| path.starts_with(root)) => false,
+        // A directory that cannot be written, with what the tool was told in it.
+        _ => !TOOL_HOMES.iter().any(|tool| path == home.join(tool)) || !path.exists(),
+    };
+    let missing = VARIABLES.iter().filter(|(path, ..)| is_missing(&home.join(path)));
+    let set = missing.map(|(_, name, value)| {
+        let mut text = OsString::new();
+        for (index, part) in value.split("{}").enumerate() {
+            if index > 0 {
+                text.push(temporary);
+            }
+            text.push(part);
+        }
+        (OsString::from(name), text)
+    });
+    set.collect()
 }
 
 /// As the system knows it. That its list cannot be read says nothing about it.
@@ -224,18 +244,30 @@ mod tests {
     }
 
     #[test]
-    fn an_installed_tool_gets_its_cache() {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("bin")).unwrap();
-        fs::create_dir_all(root.join("home")).unwrap();
-        fs::write(root.join("bin/npm"), "").unwrap();
-        let path = root.join("bin").into_os_string();
-        let found = Places::default()
-            .existing(Some(&root.join("home")), Some(&path), &SandboxSettings::default())
-            .unwrap();
-        assert!(found.caches.contains(&root.join("home/.npm")));
-        assert!(!root.join("home/.cargo").exists(), "cargo is not installed there");
+    fn nothing_appears_in_a_fresh_home() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let settings = SandboxSettings::default();
+        let found = Places::default().existing(Some(&home), None, &settings).unwrap();
+        assert!(found.caches.is_empty() && fs::read_dir(&home).unwrap().next().is_none());
+        fs::create_dir(home.join(".cargo")).unwrap();
+        let found = Places::default().existing(Some(&home), None, &settings).unwrap();
+        assert!(found.caches.contains(&home.join(".cargo/registry")));
+    }
+
+    #[test]
+    fn a_missing_cache_is_elsewhere() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let variables = |writable: &[PathBuf]| caches_elsewhere(Some(&home), writable, Path::new("/tmp"));
+        let npm = (OsString::from("npm_config_cache"), OsString::from("/tmp/.cache/npm"));
+        assert!(variables(&[]).contains(&npm));
+        assert!(!variables(&[home.join(".npm")]).contains(&npm));
+        let cargo =
+            |variables: Vec<(OsString, OsString)>| variables.iter().any(|(name, _)| name == "CARGO_HOME");
+        assert!(cargo(variables(&[])));
+        fs::create_dir(home.join(".cargo")).unwrap();
+        assert!(!cargo(variables(&[])), "what is in it would be hidden");
     }
 
     #[test]

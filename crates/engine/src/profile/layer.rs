@@ -32,6 +32,8 @@ pub(crate) struct Layer {
     pub(crate) permissions: PermissionsLayer,
     /// How commands are confined.
     pub(crate) sandbox: SandboxLayer,
+    /// The rooms that confined commands share.
+    pub(crate) room: RoomLayer,
     /// Background tasks.
     pub(crate) tasks: TasksLayer,
     /// What is written down.
@@ -217,6 +219,20 @@ pub(crate) struct ResourcesLayer {
     pub(crate) open_files: Option<Quantity>,
     /// The size of each file.
     pub(crate) file_size: Option<Quantity>,
+}
+
+/// `[room]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
+pub(crate) struct RoomLayer {
+    /// How long a room is kept with nothing in it.
+    pub(crate) idle: Option<Quantity>,
+    /// How long files in its /tmp are kept that nobody uses.
+    pub(crate) keep_tmp: Option<Quantity>,
+    /// And how much they may take; the oldest go first.
+    pub(crate) keep_tmp_size: Option<Quantity>,
+    /// Ports of the room that are reachable on this machine's loopback under the same number.
+    pub(crate) expose: Option<Vec<u16>>,
 }
 
 /// `[tasks]`

@@ -3,7 +3,8 @@
 use bashtion_guard::PermissionLayer;
 
 use super::layer::{
-    AuditLayer, EnvLayer, Layer, LimitsLayer, OutputLayer, SandboxLayer, TasksLayer, ToolLayer, WordingLayer,
+    AuditLayer, EnvLayer, Layer, LimitsLayer, OutputLayer, RoomLayer, SandboxLayer, TasksLayer, ToolLayer,
+    WordingLayer,
 };
 use super::{AuditMode, Profile, ProfileError};
 use crate::environment::Base;
@@ -45,6 +46,7 @@ impl Profile {
         self.narrow_env(&layer.env).map_err(told)?;
         self.narrow_sandbox(layer.sandbox).map_err(told)?;
         self.narrow_audit(&layer.audit).map_err(told)?;
+        only_the_users("[room]", &layer.room, &RoomLayer::default()).map_err(told)?;
         only_the_users("[tasks]", &layer.tasks, &TasksLayer::default()).map_err(told)?;
         only_the_users("[wording]", &layer.wording, &WordingLayer::default()).map_err(told)?;
         let tool = ToolLayer { require_description: None, ..layer.tool.clone() };

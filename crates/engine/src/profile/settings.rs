@@ -6,14 +6,14 @@ use bashtion_guard::{PermissionLayer, PermissionSettings, Permissions};
 
 use super::layer::{
     AuditLayer, EnvLayer, GuardLayer, Layer, LeftoversWord, LimitsLayer, ModeWord, OutputLayer,
-    PermissionsLayer, Quantity, ResourcesLayer, SandboxLayer, StreamsWord, Switch, TasksLayer,
+    PermissionsLayer, Quantity, ResourcesLayer, RoomLayer, SandboxLayer, StreamsWord, Switch, TasksLayer,
 };
 use super::{AuditSettings, Profile, ProfileError, ToolSettings, Wording};
 use crate::quantities::{parse_count, parse_duration, parse_seconds, parse_size};
 use crate::{
     ApprovalLimits, Captures, Cut, Decision, Ends, EnvSettings, GuardSettings, Leftovers, Limits, Namespaces,
-    Network, OutputSettings, Policy, Requirement, ResourceLimits, SandboxMode, SandboxSettings, Streams,
-    TaskLimits,
+    Network, OutputSettings, Policy, Requirement, ResourceLimits, RoomSettings, SandboxMode, SandboxSettings,
+    Streams, TaskLimits,
 };
 
 type Checked<T> = Result<T, String>;
@@ -39,7 +39,10 @@ impl Profile {
             env: layer.env.settings().map_err(wrong)?,
             policy: policy.permissions(permissions),
             approvals,
-            sandbox: layer.sandbox.settings().map_err(wrong)?,
+            sandbox: SandboxSettings {
+                room: layer.room.settings().map_err(wrong)?,
+                ..layer.sandbox.settings().map_err(wrong)?
+            },
             tasks: layer.tasks.settings().map_err(wrong)?,
             audit: layer.audit.settings().map_err(wrong)?,
             tool: ToolSettings::from_layer(layer.tool).map_err(wrong)?,
@@ -246,6 +249,20 @@ impl SandboxLayer {
             } else {
                 Requirement::BestEffort
             },
+            room: RoomSettings::default(),
+        })
+    }
+}
+
+impl RoomLayer {
+    fn settings(&self) -> Checked<RoomSettings> {
+        let usual = RoomSettings::default();
+        Ok(RoomSettings {
+            idle: or(self.idle.as_ref(), parse_seconds, usual.idle)?,
+            keep_tmp: or(self.keep_tmp.as_ref(), parse_seconds, usual.keep_tmp)?,
+            keep_tmp_size: or(self.keep_tmp_size.as_ref(), parse_size, usual.keep_tmp_size)?,
+            expose: self.expose.clone().unwrap_or_default(),
+            choice: usual.choice,
         })
     }
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
@@ -24,6 +24,39 @@ pub(crate) struct Questions {
     pub(crate) pipeline: bool,
     /// Whether the command sets traps of its own.
     pub(crate) traps: bool,
+}
+
+/// Where a shell can leave word: a directory that is made for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Desk {
+    /// As we see it.
+    outside: PathBuf,
+    /// As the shell does.
+    inside: PathBuf,
+    /// Whether it goes with something else.
+    vanishes: bool,
+}
+
+impl Desk {
+    /// In a temporary directory that is the command's alone.
+    pub(crate) fn within(temporary: &Path) -> Self {
+        let path = temporary.join(".bashtion");
+        Self { outside: path.clone(), inside: path, vanishes: true }
+    }
+
+    /// In a temporary directory that others use too.
+    pub(crate) fn beside_others(temporary: &Path) -> Self {
+        let path = temporary.join(unused_name());
+        Self { outside: path.clone(), inside: path, vanishes: false }
+    }
+
+    /// In a room's temporary directory, which is that of the host if that is a workspace.
+    pub(crate) fn in_room(temporary: &Path, workspaces: &[PathBuf]) -> Self {
+        let inside = Path::new(crate::launch::ROOMS_TEMPORARY);
+        let is_the_hosts = workspaces.iter().any(|root| inside.starts_with(root));
+        let (outside, name) = (if is_the_hosts { inside } else { temporary }, unused_name());
+        Self { outside: outside.join(&name), inside: inside.join(name), vanishes: false }
+    }
 }
 
 /// A private directory in which a shell leaves its answers.
@@ -66,29 +99,23 @@ impl Questions {
 }
 
 impl Epilogue {
-    /// Makes the directory in the command's own temporary one, or beside others in the caller's.
+    /// Makes the directory, and what bash reads first in it. By descriptor, because others may write where it is.
     pub(crate) fn prepare(
         questions: Questions,
-        temporary: Option<&Path>,
-        callers: &Path,
+        desk: Desk,
         environment: &mut Vec<(OsString, OsString)>,
     ) -> io::Result<Self> {
-        let (path, own) = match temporary {
-            Some(temporary) => (temporary.join(".bashtion"), None),
-            None => {
-                let path = unused_name(callers);
-                (path.clone(), Some(path))
-            }
-        };
-        DirBuilder::new().mode(0o700).create(&path)?;
+        DirBuilder::new().mode(0o700).create(&desk.outside)?;
+        let own = (!desk.vanishes).then(|| desk.outside.clone());
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(&path, flags, Mode::empty())?;
+        let directory = rustix::fs::open(&desk.outside, flags, Mode::empty())?;
         let given = environment.iter().find(|(name, _)| name == VARIABLE).map(|(_, value)| value.clone());
-        let prelude = path.join("prelude");
-        fs::write(&prelude, script(&path, questions, given.as_deref()).as_bytes())?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let prelude = rustix::fs::openat(&directory, PRELUDE, flags, Mode::from_raw_mode(0o600))?;
+        File::from(prelude).write_all(script(&desk.inside, questions, given.as_deref()).as_bytes())?;
         let epilogue = Self { directory, own, environment: environment.clone(), questions };
         environment.retain(|(name, _)| name != VARIABLE);
-        environment.push((VARIABLE.into(), prelude.into()));
+        environment.push((VARIABLE.into(), desk.inside.join(PRELUDE).into()));
         Ok(epilogue)
     }
 
@@ -166,11 +193,13 @@ fn is_its_own(name: &OsStr) -> bool {
         || BEGINNINGS.iter().any(|beginning| name.as_bytes().starts_with(beginning))
 }
 
-fn unused_name(callers: &Path) -> PathBuf {
+fn unused_name() -> String {
     use std::hash::{BuildHasher, RandomState};
     let number = RandomState::new().hash_one(std::process::id());
-    callers.join(format!("bashtion-{number:016x}"))
+    format!(".bashtion-{number:016x}")
 }
+
+const PRELUDE: &str = "prelude";
 
 fn codes(text: &[u8]) -> Option<Vec<i32>> {
     let text = std::str::from_utf8(text).ok()?;
@@ -269,7 +298,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let questions = Questions { state: true, pipeline: true, traps: false };
         let mut env = vec![("A".into(), "1".into()), ("B".into(), "2".into())];
-        let epilogue = Epilogue::prepare(questions, Some(temp.path()), temp.path(), &mut env).unwrap();
+        let epilogue = Epilogue::prepare(questions, Desk::within(temp.path()), &mut env).unwrap();
         assert_eq!(env.last().unwrap().0, VARIABLE);
         let at = |name: &str| temp.path().join(".bashtion").join(name);
         fs::write(at("cwd"), "/w\n").unwrap();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::StateDir;
 use crate::{Request, ToolContext};
-pub(crate) use epilogue::{Answers, Epilogue, Questions};
+pub(crate) use epilogue::{Answers, Desk, Epilogue, Questions};
 
 /// What went wrong about a session.
 #[derive(Debug, thiserror::Error)]

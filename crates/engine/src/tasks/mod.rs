@@ -38,7 +38,7 @@ pub use processes::Live;
 pub(crate) use processes::VARIABLE as TASK_VARIABLE;
 use processes::{Snapshot, boot};
 pub use reading::Chunk;
-pub(crate) use start::start;
+pub(crate) use start::{start, supervisor};
 pub use supervisor::{supervise_if_asked, supervise_if_asked_with};
 
 /// How many tasks there may be, and how much of them is kept.

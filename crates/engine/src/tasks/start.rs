@@ -64,7 +64,8 @@ fn has_record(place: &Folder) -> bool {
     matches!(place.record(), Ok(Some(_)))
 }
 
-fn supervisor(settings: &Settings) -> Result<PathBuf, TaskError> {
+/// The program that can watch tasks and keep rooms.
+pub(crate) fn supervisor(settings: &Settings) -> Result<PathBuf, TaskError> {
     if let Some(program) = &settings.supervisor {
         return Ok(program.clone());
     }

@@ -49,6 +49,9 @@ pub fn supervise_if_asked_with(
     ledger: impl FnOnce(Option<&str>) -> Result<Option<Arc<dyn Ledger>>, LedgerError>,
 ) -> Option<ExitCode> {
     CAN_SUPERVISE.store(true, Ordering::Relaxed);
+    if let Some(code) = crate::rooms::keep_if_asked() {
+        return Some(code);
+    }
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != ARGUMENT) || arguments.next().is_some() {
         return None;

@@ -37,7 +37,7 @@ impl Cgroups {
             Some(idle) => Some(idle),
             None => unless_exhausted(Cgroup::create(own))?,
         };
-        Ok(cgroup.map(|cgroup| Lease { cgroup: Some(cgroup), home: Arc::clone(self) }))
+        Ok(cgroup.map(|cgroup| Lease { cgroup: Some(cgroup), home: Some(Arc::clone(self)) }))
     }
 
     /// Looked at now and not when it was given back: meanwhile somebody may have frozen it.
@@ -116,7 +116,18 @@ fn known<T>(place: &OnceLock<T>, find: impl FnOnce() -> io::Result<T>) -> io::Re
 pub(super) struct Lease {
     /// Taken only by drop.
     cgroup: Option<Cgroup>,
-    home: Arc<Cgroups>,
+    /// None if it is somebody else's.
+    home: Option<Arc<Cgroups>>,
+}
+
+impl Lease {
+    /// The group of a command that another process has started: its directory, what tells whether anybody is in it, and
+    /// what kills them.
+    pub(super) fn of_another(path: PathBuf, dir: OwnedFd, events: OwnedFd, kill: OwnedFd) -> Self {
+        let killed = AtomicBool::new(false);
+        let (events, kill) = (File::from(events), File::from(kill));
+        Self { cgroup: Some(Cgroup { dir, events, kill, killed, is_ours: false, path }), home: None }
+    }
 }
 
 impl std::ops::Deref for Lease {
@@ -129,9 +140,9 @@ impl std::ops::Deref for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(cgroup) = self.cgroup.take() else { return };
-        let mut idle = self.home.idle();
-        if idle.len() < MOST_IDLE && self.home.reusable.get() != Some(&false) {
+        let (Some(cgroup), Some(home)) = (self.cgroup.take(), &self.home) else { return };
+        let mut idle = home.idle();
+        if idle.len() < MOST_IDLE && home.reusable.get() != Some(&false) {
             idle.push(cgroup);
         }
     }
@@ -146,6 +157,8 @@ pub(super) struct Cgroup {
     kill: File,
     /// Newer kernels kill whoever is born into a group in which anybody was ever killed, if the parent is in another.
     killed: AtomicBool,
+    /// Whether it goes with this value.
+    is_ours: bool,
     path: PathBuf,
 }
 
@@ -164,7 +177,8 @@ impl Cgroup {
         let open = |name, flags| openat(&dir, name, flags | OFlags::CLOEXEC, Mode::empty()).map(File::from);
         let events = open("cgroup.events", OFlags::RDONLY)?;
         let kill = open("cgroup.kill", OFlags::WRONLY)?;
-        Ok(Self { events, kill, killed: AtomicBool::new(false), path: path.to_owned(), dir })
+        let killed = AtomicBool::new(false);
+        Ok(Self { events, kill, killed, is_ours: true, path: path.to_owned(), dir })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -188,14 +202,19 @@ impl Cgroup {
     }
 
     /// Whether nobody is in it or was killed in it, nothing was made beneath it and it is not frozen.
-    fn is_as_new(&self) -> bool {
-        if self.killed.load(Ordering::Acquire) {
+    pub(super) fn is_as_new(&self) -> bool {
+        if self.was_killed() {
             return false;
         }
         let mut text = [0; 64];
         let events = self.events.read_at(&mut text, 0).map(|count| &text[..count]);
         let links = rustix::fs::fstat(&self.dir).map(|stat| stat.st_nlink);
         links == Ok(2) && events.is_ok_and(|events| events == b"populated 0\nfrozen 0\n")
+    }
+
+    /// Whether anybody was killed in it.
+    pub(super) fn was_killed(&self) -> bool {
+        self.killed.load(Ordering::Acquire)
     }
 
     /// Kills all of them at once, those being born included.
@@ -227,6 +246,9 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
+        if !self.is_ours {
+            return;
+        }
         // Nearly always one call: the group is empty and nothing was made beneath it.
         if unlinkat(CWD, &self.path, AtFlags::REMOVEDIR).is_err() {
             for group in groups_beneath(&self.path).into_iter().flatten().rev() {

@@ -19,10 +19,13 @@ pub(super) struct Image<'a> {
     pub(super) cwd: RawFd,
     /// A limit that marks the process and all its descendants.
     pub(super) tag: Option<u64>,
+    /// The mode bits that new files shall not have, if not those of the parent.
+    pub(super) umask: Option<u32>,
     /// Whether it ends when the thread that starts it does.
     pub(super) dies_with_us: bool,
-    /// Where that directory is in a mount namespace of its own, and what holds the child.
-    pub(super) cwd_path: *const libc::c_char,
+    /// Where that directory is among other mounts than ours; none if the descriptor is to be used.
+    pub(super) cwd_path: Option<*const libc::c_char>,
+    /// What holds the child.
     pub(super) orders: Option<&'a Orders<'a>>,
     pub(super) failure: Option<Failure>,
 }
@@ -48,13 +51,16 @@ fn try_to(image: &Image<'_>) -> Failure {
     fn held<'a>(image: &Image<'a>, by: impl FnOnce(&'a Orders<'a>) -> bool) -> bool {
         image.orders.is_none_or(by)
     }
-    let steps: [(Step, Action); 13] = [
+    let steps: [(Step, Action); 14] = [
         // A new session has no terminal, so `/dev/tty` does not open and nothing can wait for a password.
         (Step::Session, |_| call(libc::SYS_setsid, [0; 4])),
         (Step::Mark, |image| image.tag.is_none_or(set_tag)),
         (Step::Mark, |image| {
             let arguments = [libc::PR_SET_PDEATHSIG.into(), libc::SIGKILL.into(), 0, 0];
             !image.dies_with_us || call(libc::SYS_prctl, arguments)
+        }),
+        (Step::Streams, |image| {
+            image.umask.is_none_or(|umask| call(libc::SYS_umask, [umask.into(), 0, 0, 0]))
         }),
         (Step::Streams, |image| {
             (0..).zip(image.streams).all(|(target, fd)| call(libc::SYS_dup3, [fd.into(), target, 0, 0]))
@@ -94,16 +100,16 @@ fn call(number: libc::c_long, [a, b, c, d]: [i64; 4]) -> bool {
 
 /// By its descriptor; among mounts of its own by its path, for the descriptor leads to the host's, where more is writable.
 fn enter_cwd(image: &Image<'_>) -> bool {
-    if image.orders.is_none_or(|orders| orders.mounts.is_none()) {
+    let Some(path) = image.cwd_path else {
         return call(libc::SYS_fchdir, [image.cwd.into(), 0, 0, 0]);
-    }
+    };
     let here = || {
         let flags = libc::O_PATH | libc::O_CLOEXEC;
         // SAFETY: the path is a constant; closed with all others.
         let fd = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, c".".as_ptr(), flags) };
         RawFd::try_from(fd).ok().and_then(identity_of)
     };
-    if !call(libc::SYS_chdir, [image.cwd_path as i64, 0, 0, 0]) {
+    if !call(libc::SYS_chdir, [path as i64, 0, 0, 0]) {
         return false;
     }
     if here() == identity_of(image.cwd) {

@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::cgroup::Cgroups;
 use super::clone::{self, Started};
-use super::confine::{Confined, Hold, Identity, Known, Orders, Surroundings, TreeHeld, may_mount};
+use super::confine::{Confined, Hold, Identity, Known, Orders, Surroundings, capabilities, may_mount};
 use super::descriptors::Above;
 use super::exec::Image;
 use super::exhaustion::is_exhaustion;
@@ -19,7 +19,7 @@ use super::mark::Mark;
 use super::orphans::Orphans;
 use super::sockets::{self, Channel, Channels, Watch};
 use super::tree::Tree;
-use crate::spec::{Prepared, SpawnError, Spec, Step};
+use crate::spec::{Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
 
 /// Starts children, and keeps what can serve more than one of them.
@@ -72,7 +72,10 @@ impl Sandbox {
     /// Each way that the kernel or a container refuses is followed by the next plainer one, and the child's report says
     /// what that leaves open.
     pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
-        self.start(prepared).map_err(|failed| failed.error)
+        match &prepared.world {
+            World::Room(visit) => visit.launch(prepared, &self.channels),
+            World::Host | World::Alone(_) => self.start(prepared).map_err(|failed| failed.error),
+        }
     }
 
     /// What would be enforced for a command with this confinement: a child applies all of it, and ends.
@@ -90,7 +93,7 @@ impl Sandbox {
             cwd_path: "/".into(),
             stdout: open(OFlags::WRONLY)?,
             stderr: open(OFlags::WRONLY)?,
-            confined: Some(self.confine(confinement)?),
+            world: World::Alone(self.confine(confinement)?),
         };
         match self.start(&spec.prepare()?) {
             Ok(child) => Ok(child.report().clone()),
@@ -102,7 +105,7 @@ impl Sandbox {
     }
 
     fn start(&self, prepared: &Prepared) -> Result<Child, Failed> {
-        let namespaces = prepared.confined.as_ref().is_some_and(Confined::wants_namespaces)
+        let namespaces = prepared.world.confined().is_some_and(Confined::wants_namespaces)
             && self.lack().is_none_or(Lack::may_be_over);
         if namespaces {
             match self.attempt_while_things_change(prepared) {
@@ -142,7 +145,7 @@ impl Sandbox {
             if !changing {
                 break;
             }
-            prepared.confined.iter().try_for_each(Confined::look_again).map_err(SpawnError::from)?;
+            prepared.world.confined().map_or(Ok(()), Confined::look_again).map_err(SpawnError::from)?;
             result = self.attempt(prepared, true);
         }
         result
@@ -169,8 +172,10 @@ impl Sandbox {
                 envp: envp.as_ptr(),
                 streams: [null.raw(), stdout.raw(), stderr.raw()],
                 cwd: cwd.raw(),
-                cwd_path: prepared.cwd_path.as_ptr(),
+                // The descriptor leads to the host's mounts, where more is writable.
+                cwd_path: bonds.has_mounts().then(|| prepared.cwd_path.as_ptr()),
                 tag: mark.tag(),
+                umask: None,
                 dies_with_us: self.orphans.is_some(),
                 orders: orders.as_ref(),
                 failure: None,
@@ -204,7 +209,7 @@ impl Sandbox {
 
     /// What holds one child. Groups are made for it, so it is asked for when the child is about to be born.
     fn bonds(&self, prepared: &Prepared, mark: &Mark, namespaces: bool) -> Result<Bonds, SpawnError> {
-        let Some(confined) = &prepared.confined else { return Ok(Bonds::none()) };
+        let Some(confined) = prepared.world.confined() else { return Ok(Bonds::none()) };
         let confinement = confined.confinement();
         let hold = confined.hold(namespaces)?;
         let surroundings = confined.surroundings(namespaces)?;
@@ -213,17 +218,17 @@ impl Sandbox {
             .hold(&confinement.limits, confinement.mode, mark.directory(), &self.cgroups)
             .map_err(|source| ConfineError::Exhausted { source })?;
         let locked = confinement.mode != crate::Mode::Off;
-        let held = TreeHeld { memory: limits.memory.is_some(), processes: limits.processes.is_some() };
+        let held = limits.held();
         let channel = hold.asking().map(|_| self.channels.take()).transpose();
         Ok(Bonds {
             channel: channel.map_err(|e| SpawnError::refused(Step::Prepare, e))?,
             report: confined.report(&hold, held),
-            of_each: of_each_process(&confinement.limits, &limits, locked),
+            of_each: of_each_process(&confinement.limits, held, locked),
             identity: (hold.namespaces && !may_mount()).then(Identity::of_this_process),
             hold: Some(hold),
             surroundings,
             limits,
-            capabilities: locked.then(|| confined.capabilities(namespaces)),
+            capabilities: locked.then(|| capabilities(confinement, namespaces)),
         })
     }
 }
@@ -268,6 +273,10 @@ impl Bonds {
 
     fn clone_flags(&self) -> u64 {
         self.hold.as_ref().map_or(0, |hold| hold.clone_flags())
+    }
+
+    fn has_mounts(&self) -> bool {
+        self.surroundings.mounts.is_some()
     }
 
     /// Begins to answer for the child's connections.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cgroup::Cgroups;
 use super::cgroup::PREFIX;
+use super::confine::TreeHeld;
 use super::exhaustion::unless_exhausted;
 use super::hierarchies::Hierarchies;
 use crate::{Limit, Mode, ResourceLimits};
@@ -109,10 +110,35 @@ impl Limiters {
 }
 
 impl TreeLimits {
+    /// The limits of a command that another process has started, by where the kernel counts.
+    pub(super) fn of_another(memory: Option<File>, processes: Option<File>) -> Self {
+        let held = |file: Option<File>, knob: &Knob| {
+            let counter = file.map(|file| Counter { file, key: knob.key });
+            counter.map(|counter| Held { before: counter.read(), counter, group: None, home: None })
+        };
+        Self { memory: held(memory, &MEMORY_2), processes: held(processes, &PIDS_2) }
+    }
+
+    /// Where the kernel counts, of memory and of processes.
+    pub(super) fn counters(&self) -> [Option<BorrowedFd<'_>>; 2] {
+        [&self.memory, &self.processes].map(|held| held.as_ref().map(|held| held.counter.file.as_fd()))
+    }
+
+    /// Which of them hold.
+    pub(super) fn held(&self) -> TreeHeld {
+        TreeHeld { memory: self.memory.is_some(), processes: self.processes.is_some() }
+    }
+
     /// What the child writes itself into.
     pub(super) fn to_join(&self) -> Vec<RawFd> {
         let held = self.memory.iter().chain(&self.processes);
         held.filter_map(|held| Some(held.group.as_ref()?.tasks.as_raw_fd())).collect()
+    }
+
+    /// The same, for another process that starts it.
+    pub(super) fn to_join_files(&self) -> Vec<BorrowedFd<'_>> {
+        let held = self.memory.iter().chain(&self.processes);
+        held.filter_map(|held| Some(held.group.as_ref()?.tasks.as_fd())).collect()
     }
 
     /// Which of them the command has run into.
@@ -225,11 +251,11 @@ impl Drop for Group {
 /// The limits that each process carries. What could not be held for the tree is held at least for each.
 pub(super) fn of_each_process(
     limits: &ResourceLimits,
-    tree: &TreeLimits,
+    tree: TreeHeld,
     no_core: bool,
 ) -> Vec<(u32, libc::rlimit)> {
     let same = |value: u64| libc::rlimit { rlim_cur: value, rlim_max: value };
-    let alone = |limit: Option<u64>, held: &Option<Held>| limit.filter(|_| held.is_none());
+    let alone = |limit: Option<u64>, is_held: bool| limit.filter(|_| !is_held);
     let mut all = vec![];
     all.extend(limits.cpu.map(|time| {
         // A second more, so that SIGXCPU says why before SIGKILL does not.
@@ -238,8 +264,8 @@ pub(super) fn of_each_process(
     }));
     all.extend(limits.open_files.map(|files| (libc::RLIMIT_NOFILE, same(files))));
     all.extend(limits.file_size.map(|bytes| (libc::RLIMIT_FSIZE, same(bytes))));
-    all.extend(alone(limits.memory, &tree.memory).map(|bytes| (libc::RLIMIT_AS, same(bytes))));
-    all.extend(alone(limits.processes, &tree.processes).map(|count| (libc::RLIMIT_NPROC, same(count))));
+    all.extend(alone(limits.memory, tree.memory).map(|bytes| (libc::RLIMIT_AS, same(bytes))));
+    all.extend(alone(limits.processes, tree.processes).map(|count| (libc::RLIMIT_NPROC, same(count))));
     all.extend(no_core.then(|| (libc::RLIMIT_CORE, same(0))));
     // A limit can only be lowered by those without privilege; a higher wish changes nothing.
     for (resource, limit) in &mut all {
@@ -250,10 +276,15 @@ pub(super) fn of_each_process(
     all
 }
 
+pub(super) fn hard_limit(resource: u32) -> u64 {
+    limit_of(resource).map_or(libc::RLIM_INFINITY, |(_, most)| most)
+}
+
+/// What holds for this process, now and at most.
 #[expect(unsafe_code, reason = "the safe interface has its own names for resources")]
-fn hard_limit(resource: u32) -> u64 {
+pub(super) fn limit_of(resource: u32) -> Option<(u64, u64)> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: no new limit is given, and the old one is written to a live value of its type.
-    unsafe { libc::syscall(libc::SYS_prlimit64, 0, resource, 0_usize, &raw mut limit) };
-    limit.rlim_max
+    let result = unsafe { libc::syscall(libc::SYS_prlimit64, 0, resource, 0_usize, &raw mut limit) };
+    (result == 0).then_some((limit.rlim_cur, limit.rlim_max))
 }

@@ -13,11 +13,15 @@ mod limits;
 mod mark;
 mod orphans;
 mod processes;
+mod room;
 mod sockets;
 mod tag;
 mod tree;
+mod wait;
 
 pub use confine::{Confined, Temporary, has_seccomp, landlock};
 pub use descriptors::open_directory;
 pub use launch::Sandbox;
+pub(crate) use room::Member;
+pub use room::{Room, Visit, keep};
 pub use tree::Tree;

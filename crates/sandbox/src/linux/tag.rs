@@ -52,6 +52,11 @@ impl Tag {
         Some(Self(limit - (odd << child_zeros)))
     }
 
+    /// The one of this value, which another process has chosen.
+    pub(super) fn of_value(value: u64) -> Self {
+        Self(value.max(1))
+    }
+
     pub(super) fn value(self) -> u64 {
         self.0
     }

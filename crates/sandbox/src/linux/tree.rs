@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use super::apart::apart;
@@ -34,6 +37,8 @@ pub struct Tree {
     snapshot: Snapshot,
     restored: AtomicBool,
     sockets: Option<Arc<Watch>>,
+    /// The shell's process, if it is not a child of ours.
+    leader: Option<OwnedFd>,
 }
 
 impl Tree {
@@ -51,7 +56,21 @@ impl Tree {
             Mark::Tag(_) | Mark::Kinship => born(raw(shell)),
         };
         let restored = AtomicBool::new(false);
-        Self { shell, born, started: Instant::now(), mark, orphans, limits, snapshot, restored, sockets }
+        let started = Instant::now();
+        Self { shell, born, started, mark, orphans, limits, snapshot, restored, sockets, leader: None }
+    }
+
+    /// The same for a shell that another process has started.
+    pub(super) fn with_leader(self, process: OwnedFd) -> Self {
+        Self { leader: Some(process), ..self }
+    }
+
+    /// Whether its group can serve another command.
+    pub(crate) fn leaves_group_clean(&self) -> bool {
+        match &self.mark {
+            Mark::Cgroup(cgroup) => cgroup.is_as_new(),
+            Mark::Tag(_) | Mark::Kinship => self.living().is_ok_and(|living| living.is_empty()),
+        }
     }
 
     /// How descendants are told apart on this host, for logs and reports.
@@ -217,6 +236,10 @@ impl Tree {
     }
 
     fn shell_is_over(&self) -> bool {
+        if let Some(process) = &self.leader {
+            let mut ready = [PollFd::new(process, PollFlags::IN)];
+            return !matches!(poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0));
+        }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.shell), options), Ok(None))
     }

@@ -6,12 +6,32 @@ use std::path::PathBuf;
 use super::confined::Confined;
 use super::host::landlock;
 use super::rules::Hold;
-use crate::{Confinement, Enforced, Mode, Report};
+use crate::room::RoomFacts;
+use crate::{Confinement, Enforced, Mode, Report, ResourceLimits};
 
 impl Confined {
     /// How far a command is held.
     pub(in super::super) fn report(&self, hold: &Hold, tree: TreeHeld) -> Report {
-        let confinement = self.confinement();
+        report(self.confinement(), hold.namespaces, self.repositories().gap, tree)
+    }
+}
+
+/// How far a command of a room is held.
+pub(in super::super) fn room_report(
+    facts: &RoomFacts,
+    limits: &ResourceLimits,
+    tree: TreeHeld,
+    unprotected: bool,
+    name: &str,
+) -> Report {
+    const UNPROTECTED: &str = "a repository has appeared in the workspace while a command was running, and is protected when no command of the room is";
+    let confinement = Confinement { limits: *limits, ..facts.confinement.clone() };
+    let gap = facts.gap.as_deref().or(unprotected.then_some(UNPROTECTED));
+    Report { room: Some(name.to_owned()), ..report(&confinement, true, gap, tree) }
+}
+
+fn report(confinement: &Confinement, namespaces: bool, lack: Option<&str>, tree: TreeHeld) -> Report {
+    {
         let mode = confinement.mode;
         let mut reasons = String::new();
         let mut because = |text: &str| {
@@ -23,8 +43,7 @@ impl Confined {
             return Report { limits, reason: Some(reason), ..Report::unconfined() };
         }
         let landlock = landlock();
-        let mut filesystem =
-            if landlock.abi() > 0 || hold.namespaces { Enforced::Full } else { Enforced::None };
+        let mut filesystem = if landlock.abi() > 0 || namespaces { Enforced::Full } else { Enforced::None };
         let mut gap = |is_gap: bool, text: &str| {
             if is_gap {
                 filesystem = filesystem.min(Enforced::Partial);
@@ -35,16 +54,16 @@ impl Confined {
             gap(true, problem);
         }
         gap(
-            mode == Mode::Workspace && !hold.namespaces,
+            mode == Mode::Workspace && !namespaces,
             "without a mount namespace modes, owners and times of files outside the workspace are not protected, \
              and git hooks and configuration are put back after the command instead of being kept",
         );
-        if let Some(problem) = self.repositories().gap {
+        if let Some(problem) = lack {
             gap(true, problem);
         }
         gap(
             mode == Mode::Workspace
-                && !hold.namespaces
+                && !namespaces
                 && confinement
                     .kept
                     .iter()
@@ -53,7 +72,7 @@ impl Confined {
         );
         let hidden = |secret: &PathBuf| confinement.writable.iter().any(|root| secret.starts_with(root));
         gap(
-            mode == Mode::Workspace && !hold.namespaces && confinement.secrets.iter().any(hidden),
+            mode == Mode::Workspace && !namespaces && confinement.secrets.iter().any(hidden),
             "secrets inside a writable directory cannot be hidden without a mount namespace",
         );
         let signals = match landlock.abi() {
@@ -66,12 +85,12 @@ impl Confined {
         };
         let network = Enforced::Full;
         let reason = (!reasons.is_empty()).then_some(reasons);
-        Report { mode, filesystem, network, signals, limits, reason }
+        Report { mode, filesystem, network, signals, limits, reason, room: None }
     }
 }
 
 /// Which limits hold for a whole tree.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(in super::super) struct TreeHeld {
     pub(in super::super) memory: bool,
     pub(in super::super) processes: bool,

@@ -4,9 +4,8 @@
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 
-use libc::c_long;
-
-use super::mounts::{Bind, Change, Mounts};
+use super::calls::{address, call};
+use super::mounts::Mounts;
 use super::ruleset::{Beneath, PATH_BENEATH};
 
 /// Everything that holds one child, made by the parent.
@@ -153,124 +152,8 @@ fn send(channel: RawFd, descriptor: RawFd) -> bool {
     call(libc::SYS_sendmsg, [channel.into(), address(&message), 0, 0, 0]).is_some()
 }
 
-impl Mounts {
-    /// Takes what stays as it is out of the tree, before all else is made read-only.
-    fn clone_kept(&self) -> bool {
-        self.kept.iter().all(|bind| match changed(bind) {
-            Some(fd) => {
-                bind.fd.set(fd);
-                true
-            }
-            None => false,
-        })
-    }
-
-    fn arrange(&self) -> bool {
-        make_read_only()
-            && self.kept.iter().all(|bind| put(bind.fd.get(), &bind.target))
-            && (!self.own_proc || mount_proc())
-            && self.laid_over.iter().all(|bind| changed(bind).is_some_and(|fd| put(fd, &bind.target)))
-    }
-}
-
-/// Everything, with what is mounted beneath; devices too, of which a few are among those kept.
-fn make_read_only() -> bool {
-    let attributes = Attributes {
-        set: ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
-        propagation: libc::MS_PRIVATE,
-        ..NO_CHANGE
-    };
-    set_attributes(libc::AT_FDCWD, c"/", 0, attributes)
-}
-
-const ATTR_RDONLY: u64 = 1;
-const ATTR_NOSUID: u64 = 2;
-const ATTR_NODEV: u64 = 4;
-const ATTR_NOEXEC: u64 = 8;
-const NO_CHANGE: Attributes = Attributes { set: 0, clear: 0, propagation: 0, user_namespace: 0 };
-const MOUNT_SETATTR: c_long = 442;
-
-/// `struct mount_attr` of the kernel.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Attributes {
-    set: u64,
-    clear: u64,
-    propagation: u64,
-    user_namespace: u64,
-}
-
-fn set_attributes(fd: RawFd, path: &CStr, flags: i32, attributes: Attributes) -> bool {
-    const RECURSIVE: i32 = 0x8000;
-    let flags = i64::from(flags | RECURSIVE);
-    call(MOUNT_SETATTR, [fd.into(), path.as_ptr() as i64, flags, address(&attributes), size(&attributes)])
-        .is_some()
-}
-
-/// A copy, changed as it is to be.
-fn changed(bind: &Bind) -> Option<RawFd> {
-    let fd = clone_tree(bind)?;
-    let set = match bind.change {
-        None => return Some(fd),
-        Some(Change::ReadOnly) => ATTR_RDONLY,
-        Some(Change::Harmless) => ATTR_NOSUID | ATTR_NODEV,
-        Some(Change::Closed) => ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
-    };
-    set_attributes(fd, c"", libc::AT_EMPTY_PATH, Attributes { set, ..NO_CHANGE }).then_some(fd)
-}
-
-/// A copy of the mount, and of those beneath it, that is nowhere yet. None also if another file is there by now.
-fn clone_tree(bind: &Bind) -> Option<RawFd> {
-    const CLONE: i64 = 1;
-    const RECURSIVE: i64 = 0x8000;
-    let flags = CLONE | RECURSIVE | i64::from(libc::O_CLOEXEC | libc::AT_SYMLINK_NOFOLLOW);
-    let fd = call(libc::SYS_open_tree, [libc::AT_FDCWD.into(), bind.source.as_ptr() as i64, flags, 0, 0])?;
-    let fd = RawFd::try_from(fd).ok()?;
-    if identity_of(fd) != Some(bind.file) {
-        // SAFETY: the location is valid for the life of the thread.
-        unsafe { *libc::__errno_location() = libc::ESTALE };
-        return None;
-    }
-    Some(fd)
-}
-
-/// The device and number of an open file.
-pub(in super::super) fn identity_of(fd: RawFd) -> Option<(u64, u64)> {
-    // SAFETY: plain numbers, for which zero is a value.
-    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-    call(libc::SYS_fstat, [fd.into(), (&raw mut stat) as i64, 0, 0, 0])?;
-    Some((stat.st_dev, stat.st_ino))
-}
-
-fn put(fd: RawFd, target: &CStr) -> bool {
-    const FROM_DESCRIPTOR: i64 = 4;
-    let arguments =
-        [fd.into(), c"".as_ptr() as i64, libc::AT_FDCWD.into(), target.as_ptr() as i64, FROM_DESCRIPTOR];
-    let moved = call(libc::SYS_move_mount, arguments).is_some();
-    // There are hundreds of them where there are many repositories.
-    moved && call(libc::SYS_close, [fd.into(), 0, 0, 0, 0]).is_some()
-}
-
-/// A process table that shows what may be traced: with Landlock, the command's own processes.
-fn mount_proc() -> bool {
-    const SET_STRING: i64 = 1;
-    const CREATE: i64 = 6;
-    const CLOEXEC: i64 = 1;
-    let opened = || {
-        let context = call(libc::SYS_fsopen, [c"proc".as_ptr() as i64, CLOEXEC, 0, 0, 0])?;
-        call(
-            libc::SYS_fsconfig,
-            [context, SET_STRING, c"hidepid".as_ptr() as i64, c"ptraceable".as_ptr() as i64, 0],
-        )?;
-        call(libc::SYS_fsconfig, [context, CREATE, 0, 0, 0])?;
-        let attributes = (ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC).cast_signed();
-        call(libc::SYS_fsmount, [context, CLOEXEC, attributes, 0, 0])
-    };
-    opened().and_then(|fd| RawFd::try_from(fd).ok()).is_some_and(|fd| put(fd, c"/proc"))
-}
-
 /// So that a test server can be reached by its test.
-fn raise_loopback() -> bool {
+pub(in super::super) fn raise_loopback() -> bool {
     const UP_AND_RUNNING: libc::c_short = 0x41;
     let Some(socket) = call(
         libc::SYS_socket,
@@ -303,22 +186,4 @@ fn write_file(path: &CStr, text: &[u8]) -> bool {
 fn write(fd: RawFd, text: &[u8]) -> bool {
     call(libc::SYS_write, [fd.into(), text.as_ptr() as i64, i64::try_from(text.len()).unwrap_or(0), 0, 0])
         .is_some()
-}
-
-fn address<T>(value: &T) -> i64 {
-    (&raw const *value) as i64
-}
-
-fn size<T>(_: &T) -> i64 {
-    i64::try_from(size_of::<T>()).unwrap_or(0)
-}
-
-/// What the kernel answered; none if it refused, with the reason in `errno`.
-fn call(number: c_long, arguments: [i64; 5]) -> Option<i64> {
-    let [first, second, third, fourth, fifth] = arguments;
-    // SAFETY: each caller passes the arguments that this call takes, with pointers to what outlives it.
-    match unsafe { libc::syscall(number, first, second, third, fourth, fifth) } {
-        -1 => None,
-        answer => Some(answer),
-    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::host::{landlock, may_mount};
-use super::mounts::{Layer, Layers, Mounts};
+use super::mounts::{Cover, Layer, Layers, Mounts};
 use super::repositories::Repositories;
 use super::rules::{Hold, Rules};
 use super::scratch::{Scratch, Temporary};
@@ -71,25 +71,6 @@ impl Confined {
         self.rules.hold(namespaces)
     }
 
-    /// Root gives up all, but where the workspace belongs to somebody else it could not work there at all then.
-    pub(in super::super) fn capabilities(&self, namespaces: bool) -> u32 {
-        const CHOWN: u32 = 1 << 0;
-        const DAC_OVERRIDE: u32 = 1 << 1;
-        const FOWNER: u32 = 1 << 3;
-        const FSETID: u32 = 1 << 4;
-        let is_foreign = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() != 0);
-        let confinement = self.confinement();
-        let needed = rustix::process::geteuid().is_root()
-            && confinement.mode == Mode::Workspace
-            && confinement.workspaces.iter().any(is_foreign);
-        match (needed, namespaces) {
-            (false, _) => 0,
-            // Without mounts of its own it could give away what lies outside.
-            (true, false) => DAC_OVERRIDE,
-            (true, true) => CHOWN | DAC_OVERRIDE | FOWNER | FSETID,
-        }
-    }
-
     /// Looks at the workspaces anew.
     pub(in super::super) fn look_again(&self) -> Result<(), ConfineError> {
         *self.repositories() = Repositories::find(&self.confinement().workspaces).map_err(exhausted)?;
@@ -135,13 +116,32 @@ impl Confined {
             layers.add(inner, Layer::InPlace, writable);
         }
         let cover = scratch.cover().map_err(failed)?;
-        mounts.lay(&layers, &cover).ok_or(ConfineError::Changing)?;
+        mounts.lay(&layers, Cover::Directory(&cover)).ok_or(ConfineError::Changing)?;
         surroundings.mounts = Some(mounts);
         Ok(surroundings)
     }
 }
 
-fn exhausted(source: io::Error) -> ConfineError {
+/// The capabilities that a command keeps. Root gives up all, but where the workspace belongs to somebody else it could not
+/// work there at all then.
+pub(in super::super) fn capabilities(confinement: &Confinement, namespaces: bool) -> u32 {
+    const CHOWN: u32 = 1 << 0;
+    const DAC_OVERRIDE: u32 = 1 << 1;
+    const FOWNER: u32 = 1 << 3;
+    const FSETID: u32 = 1 << 4;
+    let is_foreign = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() != 0);
+    let needed = rustix::process::geteuid().is_root()
+        && confinement.mode == Mode::Workspace
+        && confinement.workspaces.iter().any(is_foreign);
+    match (needed, namespaces) {
+        (false, _) => 0,
+        // Without mounts of its own it could give away what lies outside.
+        (true, false) => DAC_OVERRIDE,
+        (true, true) => CHOWN | DAC_OVERRIDE | FOWNER | FSETID,
+    }
+}
+
+pub(super) fn exhausted(source: io::Error) -> ConfineError {
     ConfineError::Exhausted { source }
 }
 

@@ -20,11 +20,49 @@ pub(super) struct Needs {
     pub(super) own_ipc: bool,
     /// Whether somebody answers for connections, so that it can have unix sockets.
     pub(super) asks: bool,
+    /// Whether it can name no other processes than those of its own room.
+    pub(super) own_processes: bool,
+}
+
+/// The filters of a room's commands.
+#[derive(Debug)]
+pub(in super::super) struct Filters {
+    refusing: Vec<libc::sock_filter>,
+    asking: Vec<libc::sock_filter>,
+}
+
+impl Filters {
+    /// For commands on this network.
+    pub(in super::super) fn new(network: Network) -> Self {
+        let needs = Needs {
+            mode: Mode::Workspace,
+            network,
+            own_network: network == Network::Off,
+            no_truncation: false,
+            own_ipc: true,
+            asks: false,
+            own_processes: true,
+        };
+        Self { refusing: filter(needs), asking: filter(Needs { asks: true, ..needs }) }
+    }
+
+    /// For commands that have no unix sockets.
+    pub(in super::super) fn refusing(&self) -> &[libc::sock_filter] {
+        &self.refusing
+    }
+
+    /// For those that ask about each connection.
+    pub(in super::super) fn asking(&self) -> &[libc::sock_filter] {
+        &self.asking
+    }
 }
 
 /// The filter for a command.
 pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
-    let mut rules = [KERNEL, OTHER_PROCESSES, NEW_PRIVILEGES, PAIRS].concat();
+    let mut rules = [KERNEL, NEW_PRIVILEGES, PAIRS].concat();
+    if !needs.own_processes {
+        rules.extend(OTHER_PROCESSES);
+    }
     let internet = needs.network == Network::On || needs.own_network;
     let sockets: &[&[Test]] = match (internet, needs.asks) {
         (false, false) => &[],
@@ -322,7 +360,18 @@ mod tests {
                 for (own_network, own_ipc) in [(false, false), (true, true), (false, true)] {
                     for (no_truncation, asks) in [(false, false), (false, true), (true, false), (true, true)]
                     {
-                        all.push(Needs { mode, network, own_network, no_truncation, own_ipc, asks });
+                        for own_processes in [false, true] {
+                            let needs = Needs {
+                                mode,
+                                network,
+                                own_network,
+                                no_truncation,
+                                own_ipc,
+                                asks,
+                                own_processes,
+                            };
+                            all.push(needs);
+                        }
                     }
                 }
             }
@@ -337,6 +386,7 @@ mod tests {
             && internet(one) <= internet(other)
             && one.no_truncation >= other.no_truncation
             && one.own_ipc <= other.own_ipc
+            && one.own_processes <= other.own_processes
             && one.asks == other.asks
     }
 

@@ -2,26 +2,33 @@
 
 mod account;
 mod bpf;
+mod calls;
 mod child;
 mod confined;
 mod filter;
 mod host;
+mod mounting;
 mod mounts;
 mod readable;
 mod remove;
 mod repositories;
+mod rooms;
 mod rules;
 mod ruleset;
 mod scratch;
 mod snapshot;
 mod state;
 
-pub(super) use account::TreeHeld;
-pub(super) use child::{Identity, Orders, identity_of};
+pub(super) use account::{TreeHeld, room_report};
+pub(super) use child::{Identity, Orders, raise_loopback};
 pub use confined::Confined;
-pub(super) use confined::{Known, Surroundings};
+pub(super) use confined::{Known, Surroundings, capabilities};
+pub(super) use filter::Filters;
 pub(super) use host::may_mount;
 pub use host::{has_seccomp, landlock};
+pub(super) use mounting::{identity_of, mount_cover, mount_proc, mount_shared_memory, mount_terminals};
+pub(super) use rooms::snapshot_of;
+pub(super) use rooms::{Protected, RoomTree};
 pub(super) use rules::Hold;
 pub use scratch::Temporary;
 pub(super) use snapshot::Snapshot;

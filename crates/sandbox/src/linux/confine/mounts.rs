@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -25,27 +25,37 @@ pub(in super::super) struct Mounts {
 pub(super) struct Bind {
     pub(super) source: CString,
     pub(super) target: CString,
-    /// Which file it must be.
-    pub(super) file: (u64, u64),
+    /// Which file it must be; none for one that is made on the spot.
+    pub(super) file: Option<(u64, u64)>,
     pub(super) change: Option<Change>,
     /// Where the child keeps the copy until it is put in place.
     pub(super) fd: Cell<RawFd>,
 }
 
 impl Bind {
-    fn new(source: &Path, target: &Path) -> Option<Self> {
+    pub(super) fn new(source: &Path, target: &Path) -> Option<Self> {
         // Without following: what was checked is what will be taken.
         let metadata = source.symlink_metadata().ok().filter(|metadata| !metadata.is_symlink())?;
         Some(Self {
             source: c_path(source)?,
             target: c_path(target)?,
-            file: (metadata.dev(), metadata.ino()),
+            file: Some((metadata.dev(), metadata.ino())),
             change: None,
             fd: Cell::new(-1),
         })
     }
 
-    fn with(self, change: Change) -> Self {
+    pub(super) fn target_path(&self) -> PathBuf {
+        PathBuf::from(OsStr::from_bytes(self.target.as_bytes()))
+    }
+
+    /// Of what will be there when it is needed.
+    pub(super) fn of_later(source: &Path, target: &Path) -> Option<Self> {
+        let (source, target) = (c_path(source)?, c_path(target)?);
+        Some(Self { source, target, file: None, change: None, fd: Cell::new(-1) })
+    }
+
+    pub(super) fn with(self, change: Change) -> Self {
         Self { change: Some(change), ..self }
     }
 }
@@ -91,7 +101,7 @@ impl Mounts {
     }
 
     /// What lies over the rest, outer things first. None if one of them is gone by now.
-    pub(super) fn lay(&mut self, layers: &Layers, cover: &Path) -> Option<()> {
+    pub(super) fn lay(&mut self, layers: &Layers, cover: Cover<'_>) -> Option<()> {
         let mut closed: Option<&Path> = None;
         for (path, layer) in &layers.over {
             // What is in a directory that is hidden or kept as a whole is so too.
@@ -107,7 +117,7 @@ impl Mounts {
                 Layer::Hidden if !metadata.is_dir() => {
                     Bind::new(Path::new(DEVICES[0]), path)?.with(Change::Closed)
                 }
-                Layer::Hidden => Bind::new(cover, path)?.with(Change::Closed),
+                Layer::Hidden => cover.over(path)?.with(Change::Closed),
             };
             match layer {
                 Layer::InPlace => {}
@@ -124,6 +134,24 @@ impl Mounts {
 
     fn hides(&self, path: &Path) -> bool {
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
+    }
+}
+
+/// A directory that nobody can enter, to lay over secrets.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cover<'a> {
+    /// That exists.
+    Directory(&'a Path),
+    /// That is mounted here first of all.
+    Mounted(&'a Path),
+}
+
+impl Cover<'_> {
+    fn over(self, path: &Path) -> Option<Bind> {
+        match self {
+            Self::Directory(cover) => Bind::new(cover, path),
+            Self::Mounted(cover) => Bind::of_later(cover, path),
+        }
     }
 }
 

@@ -4,20 +4,17 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::super::exhaustion::unless_exhausted;
+use crate::room::{Stamp, stamp};
 
 /// What together is everything but the holes, and the directories that had to be listed to find out.
 #[derive(Debug, Default)]
 pub(super) struct Around {
     pub(super) granted: Vec<PathBuf>,
-    listed: Vec<(PathBuf, Stamp)>,
+    pub(super) listed: Vec<(PathBuf, Stamp)>,
 }
-
-/// Changes when something is added to a directory or taken out.
-type Stamp = (u64, u64, i64, i64);
 
 impl Around {
     pub(super) fn new(holes: &[&Path]) -> io::Result<Self> {
@@ -56,11 +53,6 @@ impl Around {
     pub(super) fn is_current(&self) -> bool {
         self.listed.iter().all(|(directory, seen)| stamp(directory).as_ref() == Some(seen))
     }
-}
-
-fn stamp(directory: &Path) -> Option<Stamp> {
-    let metadata = fs::symlink_metadata(directory).ok()?;
-    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounts::Layer;
+use crate::room::KnownRepository;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat};
 use rustix::io::Errno;
 
@@ -26,6 +27,8 @@ pub(super) struct Repositories {
     pub(super) elsewhere: Vec<PathBuf>,
     /// What could not be kept, if anything.
     pub(super) gap: Option<&'static str>,
+    /// The directories that were looked into.
+    pub(super) searched: Vec<PathBuf>,
     seen: usize,
 }
 
@@ -76,6 +79,34 @@ impl Repositories {
         Ok(found)
     }
 
+    /// Those that somebody else has found, as far as they are still there.
+    pub(super) fn known(found: &[KnownRepository]) -> io::Result<Self> {
+        let mut repositories = Self::default();
+        for KnownRepository { root, git, without_hooks } in found {
+            let Some(fd) = unless_exhausted(open_beneath(root, git))? else { continue };
+            let parent = git.parent().filter(|_| git != root).map(|parent| open_beneath(root, parent));
+            let parent = parent.map(unless_exhausted).transpose()?.flatten().map(Arc::new);
+            repositories.git.push(GitDirectory {
+                path: git.clone(),
+                fd: fd.into(),
+                parent,
+                root: root.clone(),
+                without_hooks: *without_hooks,
+            });
+        }
+        Ok(repositories)
+    }
+
+    /// What others need to know of them.
+    pub(super) fn to_known(&self) -> Vec<KnownRepository> {
+        let known = |git: &GitDirectory| KnownRepository {
+            root: git.root.clone(),
+            git: git.path.clone(),
+            without_hooks: git.without_hooks,
+        };
+        self.git.iter().map(known).collect()
+    }
+
     fn search(&mut self, root: &Path, workspaces: &[PathBuf]) -> io::Result<()> {
         let mut queue = VecDeque::from([root.to_owned()]);
         while let Some(directory) = queue.pop_front()
@@ -88,6 +119,7 @@ impl Repositories {
                     continue;
                 }
             };
+            self.searched.push(directory.clone());
             let mut inner = vec![];
             let (mut head, mut objects) = (false, false);
             for entry in entries {

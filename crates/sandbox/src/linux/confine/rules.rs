@@ -105,6 +105,7 @@ impl Rules {
             own_ipc: namespaces,
             no_truncation: landlock().abi() < 3 && !namespaces,
             asks: false,
+            own_processes: false,
         };
         // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
         // loopback either, and pays for sockets only if some were named.

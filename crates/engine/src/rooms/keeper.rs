@@ -1,0 +1,228 @@
+//! Starting a room's keeper, which is this program again.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, SystemTime};
+
+use bashtion_sandbox::{Confinement, RoomPlan, SpawnError, Step};
+use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
+
+use super::wanted::Wanted;
+use super::{NoRoom, Place, RoomChoice};
+use crate::confine::expand;
+
+/// The first argument of a keeper. Nobody types it.
+const ARGUMENT: &str = "__keep";
+
+/// What a keeper is told: the room, and what becomes of its files.
+#[derive(Debug)]
+pub(super) struct Assignment {
+    plan: RoomPlan,
+    files: Files,
+}
+
+/// What becomes of a room's files when it has ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Files {
+    /// Whether they go with the room.
+    is_alone: bool,
+    keep_for: Duration,
+    keep_size: u64,
+}
+
+/// What a keeper answers.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Ready,
+    Refused { step: String, errno: Option<i32>, message: String },
+}
+
+impl Assignment {
+    /// Looks around: what is secret, what caches there are.
+    pub(super) fn of(wanted: &Wanted, place: &Place) -> io::Result<Self> {
+        let settings = &wanted.settings;
+        let existing =
+            wanted.places.existing(wanted.home.as_deref(), wanted.search_path.as_ref(), settings)?;
+        let state = wanted.state.path();
+        let own = state.join("private").canonicalize();
+        let kept = settings.kept.iter().map(PathBuf::as_path).chain([state]);
+        let room = &settings.room;
+        let is_alone = room.choice == RoomChoice::Alone;
+        let confinement = Confinement {
+            mode: settings.mode,
+            network: settings.network,
+            writable: wanted.workspaces.iter().chain(&existing.caches).cloned().collect(),
+            workspaces: wanted.workspaces.to_vec(),
+            kept: kept.filter_map(|path| path.canonicalize().ok()).collect(),
+            secrets: existing.secrets.iter().cloned().chain(own).collect(),
+            sockets: vec![],
+            attended: true,
+            temporary: PathBuf::from("/tmp"),
+            limits: settings.limits,
+            namespaces: settings.namespaces,
+            requirement: settings.requirement,
+        };
+        let plan = RoomPlan {
+            confinement,
+            key: place.key.clone(),
+            directory: place.folder.canonicalize()?,
+            temporary: place.temporary().canonicalize()?,
+            var_temporary: place.var_temporary().canonicalize()?,
+            shown: shown(wanted),
+            possible_secrets: existing.possible.clone(),
+            idle: if is_alone { Duration::ZERO } else { room.idle },
+        };
+        let files = Files { is_alone, keep_for: room.keep_tmp, keep_size: room.keep_tmp_size };
+        Ok(Self { plan, files })
+    }
+
+    /// Starts the keeper, and returns when the room can be entered.
+    pub(super) fn start(&self, program: &Path) -> Result<(), NoRoom> {
+        let failed = |source| NoRoom::Keeper { source };
+        let mut message = serde_json::to_vec(&self.files).map_err(|error| failed(error.into()))?;
+        message.push(b'\n');
+        message.extend(self.plan.to_bytes());
+        let mut first = Command::new(program)
+            .arg(ARGUMENT)
+            // It has no use for the caller's secrets.
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        let told = first.stdin.take().map_or(Ok(()), |mut input| input.write_all(&message));
+        let mut answer = vec![];
+        let heard = first.stdout.take().map_or(Ok(0), |mut output| output.read_to_end(&mut answer));
+        first.wait().map_err(failed)?;
+        told.and(heard.map(drop)).map_err(failed)?;
+        match serde_json::from_slice(&answer) {
+            Ok(Answer::Ready) => Ok(()),
+            Ok(Answer::Refused { errno: Some(errno), step, .. }) => {
+                let source = io::Error::from_raw_os_error(errno);
+                let step = if step == "namespaces" { Step::Namespaces } else { Step::Prepare };
+                Err(NoRoom::Refused { source: SpawnError::Refused { step, source } })
+            }
+            Ok(Answer::Refused { message, .. }) => Err(failed(io::Error::other(message))),
+            Err(_) => Err(failed(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it did not answer as a keeper of this version does",
+            ))),
+        }
+    }
+}
+
+/// What a command needs to see even if it lies in the host's temporary directories.
+fn shown(wanted: &Wanted) -> Vec<PathBuf> {
+    let search_path = wanted.search_path.as_ref().map(std::env::split_paths).into_iter().flatten();
+    let home = wanted.home.clone();
+    let readable = wanted.settings.readable.iter().map(|path| expand(path, wanted.home.as_deref()));
+    let outputs = ["task-output", "output", "commands"].map(|folder| wanted.state.path().join(folder));
+    outputs.iter().for_each(|path| drop(fs::create_dir_all(path)));
+    let shell = wanted.shell.parent().map(Path::to_owned);
+    let named = home.into_iter().chain(search_path).chain(readable).chain(shell);
+    let all = named.chain([wanted.workspace.clone()]).chain(outputs);
+    all.filter(|path| path.is_absolute()).filter_map(|path| path.canonicalize().ok()).collect()
+}
+
+/// Makes this process a keeper, if it was started as one.
+pub(crate) fn keep_if_asked() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_none_or(|first| first != ARGUMENT) || arguments.next().is_some() {
+        return None;
+    }
+    if bashtion_sandbox::detach().is_err() {
+        return Some(ExitCode::FAILURE);
+    }
+    Some(if keep().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn keep() -> io::Result<()> {
+    let mut message = vec![];
+    io::stdin().lock().read_to_end(&mut message)?;
+    let nonsense = || io::Error::from(io::ErrorKind::InvalidData);
+    let end = message.iter().position(|byte| *byte == b'\n').ok_or_else(nonsense)?;
+    let files: Files = serde_json::from_slice(&message[..end])?;
+    let plan = RoomPlan::from_bytes(&message[end + 1..]).ok_or_else(nonsense)?;
+    drop(message);
+    let kept = bashtion_sandbox::keep(&plan, |made| answer(made));
+    files.tidy(&plan);
+    kept
+}
+
+/// The caller waits for one answer; from then on there is nobody to speak to.
+fn answer(made: Result<(), &SpawnError>) {
+    let answer = match made {
+        Ok(()) => Answer::Ready,
+        Err(SpawnError::Refused { step, source }) => Answer::Refused {
+            step: if matches!(step, Step::Clone | Step::Namespaces) { "namespaces" } else { "other" }
+                .to_owned(),
+            errno: source.raw_os_error(),
+            message: format!("cannot {step}: {source}"),
+        },
+        Err(error) => {
+            Answer::Refused { step: "other".to_owned(), errno: None, message: crate::causes(error) }
+        }
+    };
+    let said = serde_json::to_vec(&answer).map_err(io::Error::from).and_then(|text| {
+        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        io::stdout().lock().write_all(&text)?;
+        io::stdout().lock().flush()?;
+        rustix::stdio::dup2_stdin(null.as_fd())?;
+        rustix::stdio::dup2_stdout(null.as_fd())?;
+        Ok(())
+    });
+    drop(said);
+}
+
+impl Files {
+    /// Removes what is too old or too much when nobody is in the room.
+    fn tidy(&self, plan: &RoomPlan) {
+        if self.is_alone {
+            let _ = fs::remove_dir_all(&plan.directory);
+            return;
+        }
+        let mut files = vec![];
+        for root in [&plan.temporary, &plan.var_temporary] {
+            collect(root, &mut files, 0);
+        }
+        files.sort_by_key(|file: &TemporaryFile| file.unused);
+        let mut total = 0_u64;
+        for TemporaryFile { path, unused, size } in files {
+            total = total.saturating_add(size);
+            if unused > self.keep_for || total > self.keep_size {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+struct TemporaryFile {
+    path: PathBuf,
+    unused: Duration,
+    size: u64,
+}
+
+/// Files and links beneath a directory. No link is followed.
+fn collect(directory: &Path, files: &mut Vec<TemporaryFile>, depth: usize) {
+    const DEEPEST: usize = 64;
+    const MOST: usize = 200_000;
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let Ok(metadata) = entry.metadata() else { continue };
+        if metadata.is_dir() {
+            if depth < DEEPEST {
+                collect(&entry.path(), files, depth + 1);
+            }
+        } else if files.len() < MOST {
+            let used = [metadata.modified(), metadata.accessed()].into_iter().flatten().max();
+            let unused =
+                used.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default();
+            files.push(TemporaryFile { path: entry.path(), unused, size: metadata.len() });
+        }
+    }
+}

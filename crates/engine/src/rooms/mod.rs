@@ -1,0 +1,194 @@
+//! Finding the room of a workspace, or making it.
+//!
+//! A room is a folder in `private/rooms`: its `tmp` and `var-tmp`, a lock under which it is made, and the sockets and facts
+//! of those that are kept just now, each named by a key over everything that decides what the room is. A command whose
+//! request differs in that has another key, and so another room, which shares the folder.
+
+mod keeper;
+mod kept;
+mod settings;
+mod wanted;
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bashtion_sandbox::{Room, SpawnError, Visit};
+use rustix::fs::{FlockOperation, flock};
+
+pub(crate) use keeper::keep_if_asked;
+pub use kept::{KeptRoom, KeptRooms, RoomError};
+pub use settings::{RoomChoice, RoomSettings};
+pub(crate) use wanted::Wanted;
+
+use crate::output::StateDir;
+use keeper::Assignment;
+
+/// The folder of rooms, in what commands cannot see.
+pub(crate) const FOLDER: &str = "private/rooms";
+
+/// Rooms that this engine has used.
+#[derive(Debug, Default)]
+pub(crate) struct Rooms {
+    known: Mutex<Vec<Known>>,
+}
+
+/// A room as it was found, and which file said so.
+#[derive(Debug)]
+struct Known {
+    key: String,
+    file: (u64, i64, i64),
+    room: Arc<Room>,
+}
+
+/// A place in a room.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) room: Arc<Room>,
+    /// What the room is called.
+    pub(crate) name: String,
+    /// The host's directory that is `/tmp` inside.
+    pub(crate) temporary: PathBuf,
+}
+
+/// Why there is no room. The command has a world of its own then.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoRoom {
+    #[error("the folder of the room cannot be used")]
+    Folder { source: io::Error },
+    #[error("its keeper could not be started")]
+    Keeper { source: io::Error },
+    #[error("this machine does not allow it")]
+    Refused { source: SpawnError },
+}
+
+impl Rooms {
+    /// The room that is wanted: the one that is kept, or a new one.
+    pub(crate) fn enter(&self, wanted: &Wanted) -> Result<Entry, NoRoom> {
+        let place = Place::of(wanted);
+        if let Some(room) = self.find(&place).filter(|room| room.facts().is_current()) {
+            return Ok(place.entry(room));
+        }
+        self.make(wanted, &place)
+    }
+
+    /// The same, after a room turned out to be gone.
+    pub(crate) fn enter_again(&self, wanted: &Wanted) -> Result<Entry, NoRoom> {
+        self.known().clear();
+        let place = Place::of(wanted);
+        self.make(wanted, &place)
+    }
+
+    /// What its keeper wrote down, read again only if it was written again.
+    fn find(&self, place: &Place) -> Option<Arc<Room>> {
+        const MOST: usize = 16;
+        let metadata = fs::metadata(place.folder.join(format!("{}.facts", place.key))).ok()?;
+        let file = (metadata.ino(), metadata.mtime(), metadata.mtime_nsec());
+        let mut known = self.known();
+        if let Some(known) = known.iter().find(|known| known.key == place.key && known.file == file) {
+            return Some(Arc::clone(&known.room));
+        }
+        let room = Arc::new(Room::find(&place.folder, &place.key).ok()??);
+        known.retain(|known| known.key != place.key);
+        known.push(Known { key: place.key.clone(), file, room: Arc::clone(&room) });
+        if known.len() > MOST {
+            known.remove(0);
+        }
+        Some(room)
+    }
+
+    /// One at a time, so that of any number of processes one makes it.
+    fn make(&self, wanted: &Wanted, place: &Place) -> Result<Entry, NoRoom> {
+        let folder = |source| NoRoom::Folder { source };
+        place.prepare(&wanted.state).map_err(folder)?;
+        let _turn = place.take_turn().map_err(folder)?;
+        if let Some(room) = self.find(place) {
+            let alive = room.status().is_ok();
+            // What is new on the host is seen by a new room only; but not for that is ended what runs in this one.
+            if alive && (room.facts().is_current() || !room.end_if_idle().unwrap_or(true)) {
+                return Ok(place.entry(room));
+            }
+        }
+        self.known().retain(|known| known.key != place.key);
+        let assignment = Assignment::of(wanted, place).map_err(folder)?;
+        assignment.start(&wanted.program)?;
+        let room = self.find(place).ok_or(NoRoom::Keeper { source: io::ErrorKind::NotFound.into() })?;
+        for port in &wanted.settings.room.expose {
+            if let Err(error) = room.expose(*port, *port) {
+                tracing::warn!(port, %error, "cannot make a port of the room reachable");
+            }
+        }
+        Ok(place.entry(room))
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Vec<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a room is.
+#[derive(Debug)]
+struct Place {
+    folder: PathBuf,
+    name: String,
+    key: String,
+}
+
+impl Place {
+    fn of(wanted: &Wanted) -> Self {
+        let name = wanted.room_name();
+        Self { folder: wanted.state.path().join(FOLDER).join(&name), key: wanted.key(), name }
+    }
+
+    fn entry(&self, room: Arc<Room>) -> Entry {
+        Entry { room, name: self.name.clone(), temporary: self.temporary() }
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    fn var_temporary(&self) -> PathBuf {
+        self.folder.join("var-tmp")
+    }
+
+    fn prepare(&self, state: &StateDir) -> io::Result<()> {
+        state.folder("private")?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        for path in [self.temporary(), self.var_temporary()] {
+            match DirBuilder::new().mode(0o700).create(&path) {
+                // As programs expect it. Nobody else comes as far as here.
+                Ok(()) => fs::set_permissions(&path, fs::Permissions::from_mode(0o1777))?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_turn(&self) -> io::Result<File> {
+        take_turn(&self.folder)
+    }
+}
+
+fn take_turn(folder: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(folder.join("lock"))?;
+    rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
+    Ok(file)
+}
+
+impl Wanted {
+    /// A command's stay in the room.
+    pub(crate) fn visit(&self, entry: &Entry) -> Visit {
+        Visit {
+            room: Arc::clone(&entry.room),
+            name: entry.name.clone(),
+            network: self.settings.network,
+            attended: self.attended,
+            sockets: self.sockets.clone(),
+            limits: self.limits,
+        }
+    }
+}

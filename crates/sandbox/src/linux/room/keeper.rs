@@ -1,0 +1,362 @@
+//! The process on the host that makes a room and keeps it.
+#![expect(
+    unsafe_code,
+    reason = "making a process in new namespaces, and entering them, have no safe interface"
+)]
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::fs::Timespec;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::first::{Ends, First};
+use super::groups::GroupMaker;
+use super::link::{ToKeeper, ToSpawner, receive_long, send_long};
+use super::order::step_of;
+use super::shared::Shared;
+use super::watch::Watch;
+use crate::imp::confine::{Identity, Protected, RoomTree, capabilities, may_mount};
+use crate::imp::exhaustion::is_exhaustion;
+use crate::room::{RoomFacts, RoomPlan, Stamp};
+use crate::spec::{SpawnError, Step};
+
+mod expose;
+use expose::Doors;
+
+/// Makes the room, says so, and keeps it until it ends. Only for a process of its own with one thread.
+///
+/// An error of the first kind is told to `ready`; what happens later ends the room.
+pub fn keep(plan: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io::Result<()> {
+    match Keeper::make(plan) {
+        Ok(mut keeper) => {
+            ready(Ok(()));
+            let kept = keeper.run();
+            keeper.remove_files();
+            kept
+        }
+        Err(error) => {
+            remove_files(&plan.key);
+            ready(Err(&error));
+            Ok(())
+        }
+    }
+}
+
+struct Keeper<'a> {
+    plan: &'a RoomPlan,
+    tree: RoomTree,
+    listed: Vec<(std::path::PathBuf, Stamp)>,
+    started: u64,
+    shared: Shared,
+    /// Of the spawner inside, and of the one in the host's network.
+    links: [OwnedFd; 2],
+    /// Nobody asks the one in the host's network for sockets. It ends when this does.
+    _unused: OwnedFd,
+    doors: Doors,
+    first: OwnedFd,
+    namespaces: Namespaces,
+    groups: GroupMaker,
+    watch: Watch,
+    is_dirty: bool,
+}
+
+/// To arrange mounts in the room later. Taken before its first process closes itself to everybody.
+struct Namespaces {
+    user: Option<File>,
+    mounts: File,
+}
+
+const FIRST: u64 = 0;
+const LINKS: u64 = 1;
+const WATCH: u64 = 3;
+const DOORS: u64 = 4;
+
+impl<'a> Keeper<'a> {
+    fn make(plan: &'a RoomPlan) -> Result<Self, SpawnError> {
+        let prepared = |source: io::Error| SpawnError::refused(Step::Prepare, source);
+        close_inherited();
+        raise_descriptor_limit();
+        std::env::set_current_dir(&plan.directory).map_err(prepared)?;
+        let mut watch = Watch::new(&plan.directory).map_err(prepared)?;
+        let tree = RoomTree::new(plan)?;
+        watch.add(&tree.repositories.searched);
+        let shared = Shared::new().map_err(prepared)?;
+        let (inner, [inner_link, outside]) = ends(&plan.key, "room").map_err(prepared)?;
+        let (outer, [outer_link, outer_outside]) = ends(&plan.key, "host").map_err(prepared)?;
+        let doors = Doors::open(listen(&file_name(&plan.key, "door")).map_err(prepared)?, outside);
+        let (wait, go) =
+            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| prepared(e.into()))?;
+        let identity = (!may_mount()).then(Identity::of_this_process);
+        let capabilities = capabilities(&plan.confinement, true);
+        let first = First {
+            plan,
+            tree: &tree,
+            identity: identity.as_ref(),
+            capabilities,
+            shared,
+            inner,
+            outer,
+            go: wait,
+        };
+        let (pid, process) =
+            born(first, identity.is_some()).map_err(|e| SpawnError::refused(Step::Clone, e))?;
+        let namespaces = Namespaces::of(pid, identity.is_some()).map_err(prepared)?;
+        rustix::io::write(&go, b".").map_err(|e| prepared(e.into()))?;
+        let answer = receive_long(&inner_link).map_err(prepared)?;
+        let listed = match answer.as_ref().and_then(|(bytes, _)| ToKeeper::from_bytes(bytes)) {
+            Some(ToKeeper::Ready { listed }) => listed,
+            Some(ToKeeper::Failed { step, errno }) => {
+                return Err(SpawnError::refused(step_of(step), io::Error::from_raw_os_error(errno)));
+            }
+            Some(_) | None => return Err(prepared(io::ErrorKind::UnexpectedEof.into())),
+        };
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let keeper = Self {
+            plan,
+            tree,
+            listed,
+            started: u64::try_from(started.as_millis()).unwrap_or(0),
+            shared,
+            links: [inner_link, outer_link],
+            _unused: outer_outside,
+            doors,
+            first: process,
+            namespaces,
+            groups: GroupMaker::default(),
+            watch,
+            is_dirty: false,
+        };
+        keeper.write_facts().map_err(prepared)?;
+        Ok(keeper)
+    }
+
+    /// For all who use the room, found by its name.
+    fn write_facts(&self) -> io::Result<()> {
+        let mut confinement = self.plan.confinement.clone();
+        confinement.writable = self.tree.writable().to_vec();
+        let facts = RoomFacts {
+            keeper: rustix::process::getpid().as_raw_nonzero().get(),
+            started: self.started,
+            confinement,
+            watched: self.listed.clone(),
+            repositories: self.tree.repositories.known.clone(),
+            gap: self.tree.repositories.gap.map(str::to_owned),
+        };
+        let (draft, name) = (file_name(&self.plan.key, "draft"), file_name(&self.plan.key, "facts"));
+        let mut file =
+            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        file.write_all(&facts.to_bytes())?;
+        fs::rename(draft, name)
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        let events = epoll::create(CreateFlags::CLOEXEC)?;
+        let add = |fd: rustix::fd::BorrowedFd<'_>, key| {
+            epoll::add(&events, fd, EventData::new_u64(key), EventFlags::IN)
+        };
+        add(self.first.as_fd(), FIRST)?;
+        for (link, key) in self.links.iter().zip(LINKS..) {
+            add(link.as_fd(), key)?;
+        }
+        add(self.watch.as_fd(), WATCH)?;
+        add(self.doors.as_fd(), DOORS)?;
+        let mut found = Vec::with_capacity(16);
+        loop {
+            // What appears comes in crowds, and is looked at when they have passed.
+            const QUIET: Duration = Duration::from_millis(100);
+            let pause: Option<Timespec> = self.is_dirty.then(|| QUIET.try_into().ok()).flatten();
+            match epoll::wait(&events, rustix::buffer::spare_capacity(&mut found), pause.as_ref()) {
+                Ok(0) => self.look_again(),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in found.drain(..) {
+                match event.data.u64() {
+                    FIRST => return Ok(()),
+                    WATCH => {
+                        let happened = self.watch.read();
+                        if happened.home_is_gone {
+                            return Ok(());
+                        }
+                        self.is_dirty |= happened.something_new;
+                    }
+                    DOORS => self.doors.answer(),
+                    key => self.answer(usize::try_from(key - LINKS).unwrap_or(0))?,
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, which: usize) -> io::Result<()> {
+        let link = &self.links[which];
+        let Some((bytes, _)) = receive_long(link)? else {
+            // The one outside may go without the room.
+            return if which == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { self.forget_outer() };
+        };
+        match ToKeeper::from_bytes(&bytes) {
+            Some(ToKeeper::Groups { memory, processes }) => {
+                let link = link.try_clone()?;
+                // The command is refused then, by the spawner.
+                self.groups.lend(&link, memory, processes).or_else(|error| match is_exhaustion(&error) {
+                    true => send_long(&link, &ToSpawner::Done.to_bytes(), &[]),
+                    false => Err(error),
+                })
+            }
+            Some(ToKeeper::Drop { id }) => {
+                self.groups.take_back(id);
+                Ok(())
+            }
+            Some(ToKeeper::Protect) => {
+                self.look_again();
+                self.protect();
+                send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
+            }
+            Some(ToKeeper::Leave) => {
+                self.remove_files();
+                send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
+            }
+            Some(ToKeeper::Ready { .. } | ToKeeper::Failed { .. }) | None => {
+                Err(io::ErrorKind::InvalidData.into())
+            }
+        }
+    }
+
+    fn forget_outer(&mut self) -> io::Result<()> {
+        let _ = fs::remove_file(file_name(&self.plan.key, "host"));
+        let (_, nobody) = pair()?;
+        self.links[1] = nobody;
+        Ok(())
+    }
+
+    /// Looks for repositories that have appeared. They are protected when nothing runs that may be making them.
+    fn look_again(&mut self) {
+        if !std::mem::take(&mut self.is_dirty) {
+            return;
+        }
+        if let Ok((found, _)) = Protected::find(&self.plan.confinement.workspaces) {
+            self.watch.add(&found.searched);
+            self.shared.set_unprotected(self.tree.repositories.lacks_some_of(&found));
+        }
+        if self.shared.running() == 0 {
+            self.protect();
+        }
+    }
+
+    fn protect(&mut self) {
+        if !self.shared.has_unprotected() {
+            return;
+        }
+        let Ok((found, _)) = Protected::find(&self.plan.confinement.workspaces) else { return };
+        let Some(mounts) = self.tree.over_new(&found) else { return };
+        if self.namespaces.with(|| mounts.lay_over()) {
+            self.tree.repositories = found;
+            self.shared.set_unprotected(false);
+            let _ = self.write_facts();
+        }
+    }
+
+    fn remove_files(&self) {
+        remove_files(&self.plan.key);
+    }
+}
+
+impl Namespaces {
+    fn of(pid: RawFd, has_user: bool) -> io::Result<Self> {
+        let open = |name: &str| File::open(format!("/proc/{pid}/ns/{name}"));
+        Ok(Self { user: has_user.then(|| open("user")).transpose()?, mounts: open("mnt")? })
+    }
+
+    /// Does something in the room, in a process of its own, and says whether it could. Only system calls are allowed in it.
+    fn with(&self, act: impl Fn() -> bool) -> bool {
+        let enter = |file: &File| {
+            // SAFETY: takes two numbers.
+            unsafe { libc::setns(file.as_raw_fd(), 0) == 0 }
+        };
+        // SAFETY: the copy makes system calls only and ends.
+        match unsafe { libc::fork() } {
+            -1 => false,
+            0 => {
+                let done = self.user.as_ref().is_none_or(enter) && enter(&self.mounts) && act();
+                // SAFETY: ends the copy only.
+                unsafe { libc::_exit(i32::from(!done)) }
+            }
+            pid => {
+                let mut status = 0;
+                // SAFETY: the pointer is to a live local.
+                let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+                waited == pid && status == 0
+            }
+        }
+    }
+}
+
+/// Makes the first process of the room.
+fn born(first: First<'_>, in_user_namespace: bool) -> io::Result<(i32, OwnedFd)> {
+    let mut flags =
+        libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWPID | libc::CLONE_PIDFD | libc::SIGCHLD;
+    if in_user_namespace {
+        flags |= libc::CLONE_NEWUSER;
+    }
+    let mut pidfd: RawFd = -1;
+    // SAFETY: without a stack of its own the child gets a copy of this process, as by `fork`; there is one thread.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, &raw mut pidfd, 0_usize, 0_usize) };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        0 => first.live(),
+        // SAFETY: the kernel has just opened it for us.
+        pid => Ok((i32::try_from(pid).unwrap_or(0), unsafe { OwnedFd::from_raw_fd(pidfd) })),
+    }
+}
+
+/// The ends of a spawner, and the keeper's.
+fn ends(key: &str, name: &str) -> io::Result<(Ends, [OwnedFd; 2])> {
+    let (our_link, link) = pair()?;
+    let (our_outside, outside) = pair()?;
+    let listener = listen(&file_name(key, name))?;
+    Ok((Ends { link, outside, listener }, [our_link, our_outside]))
+}
+
+fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+    Ok(rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?)
+}
+
+/// A socket in the room's directory, which is the working directory.
+fn listen(name: &str) -> io::Result<OwnedFd> {
+    const BACKLOG: i32 = 4096;
+    let _ = fs::remove_file(name);
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(name)?)?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+pub(super) fn file_name(key: &str, kind: &str) -> String {
+    format!("{key}.{kind}")
+}
+
+/// Nobody finds the room any more.
+fn remove_files(key: &str) {
+    for kind in ["facts", "room", "host", "door", "draft"] {
+        let _ = fs::remove_file(file_name(key, kind));
+    }
+}
+
+/// Whoever started this program may have left more open than the standard streams, and may wait for their end.
+fn close_inherited() {
+    // SAFETY: there is one thread, and nothing in it has opened a descriptor yet that it will use again.
+    unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+}
+
+/// Every command takes a few. Commands themselves get the limits of whoever runs them.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}

@@ -1,0 +1,235 @@
+//! What is asked of a room, and what it answers.
+
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::exit::Exit;
+use crate::room::{read_limits, write_limits};
+use crate::spec::Step;
+use crate::wire::{Reader, Writer};
+use crate::{Network, ResourceLimits, Signal, Usage};
+
+/// A request to the room. With an order come descriptors: standard output, standard error, working directory, and where
+/// to send what asks about connections, if somebody answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// Start a command.
+    Order(Box<Order>),
+    /// Say what goes on.
+    Status,
+    /// End, if nothing runs.
+    EndIfIdle,
+    /// End.
+    End,
+}
+
+/// One command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) network: Network,
+    /// Whether somebody answers for its connections.
+    pub(super) asks: bool,
+    pub(super) limits: ResourceLimits,
+    /// The limits of whoever runs it, which it has unless others are named: resource, now, at most.
+    pub(super) inherited: Vec<(u32, u64, u64)>,
+    pub(super) umask: u32,
+    /// What marks it where there is no control group.
+    pub(super) tag: Option<u64>,
+    pub(super) program: CString,
+    pub(super) cwd: CString,
+    pub(super) args: Vec<CString>,
+    pub(super) env: Vec<CString>,
+}
+
+/// An answer of the room.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// It runs. With it come a descriptor of the process, and those of its groups.
+    Started(Started),
+    /// It could not be started.
+    Failed { step: i32, errno: i32 },
+    /// The shell has ended, and is not reaped yet.
+    Ended { exit: Exit, usage: Usage },
+    /// What goes on.
+    Status(Vec<u8>),
+    /// Done, or not.
+    Done(bool),
+}
+
+#[derive(Debug, PartialEq, Eq, Default)]
+pub(super) struct Started {
+    /// Its id in the room.
+    pub(super) room_pid: i32,
+    /// Whether it carries the tag.
+    pub(super) is_tagged: bool,
+    /// Its control group, if it has one: then three descriptors follow that of the process.
+    pub(super) group: Option<PathBuf>,
+    /// Whether memory, and processes, are counted for all together: a descriptor each, then.
+    pub(super) memory: bool,
+    pub(super) processes: bool,
+    /// Whether a repository that has appeared cannot be protected before other commands have ended.
+    pub(super) unprotected: bool,
+}
+
+/// What whoever ran a command says at its end. Nothing, if they were killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Farewell {
+    /// Its group is as it was.
+    Clean = b'c',
+    /// Somebody was killed in it, or is still there.
+    Used = b'u',
+}
+
+impl Question {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match self {
+            Self::Order(order) => {
+                writer.byte(b'O');
+                order.write(&mut writer);
+            }
+            Self::Status => writer.byte(b'S'),
+            Self::EndIfIdle => writer.byte(b'I'),
+            Self::End => writer.byte(b'E'),
+        }
+        writer.into_bytes()
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        Some(match reader.byte()? {
+            b'O' => Self::Order(Box::new(Order::read(&mut reader)?)),
+            b'S' => Self::Status,
+            b'I' => Self::EndIfIdle,
+            b'E' => Self::End,
+            _ => return None,
+        })
+    }
+}
+
+impl Order {
+    fn write(&self, writer: &mut Writer) {
+        writer.byte((self.network == Network::On).into());
+        writer.byte(self.asks.into());
+        write_limits(writer, &self.limits);
+        writer.list(&self.inherited, |writer, (resource, now, most)| {
+            [u64::from(*resource), *now, *most].into_iter().for_each(|value| writer.number(value));
+        });
+        writer.number(self.umask.into());
+        writer.optional(self.tag);
+        writer.bytes(self.program.as_bytes());
+        writer.bytes(self.cwd.as_bytes());
+        writer.strings(&self.args);
+        writer.strings(&self.env);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            network: if reader.flag()? { Network::On } else { Network::Off },
+            asks: reader.flag()?,
+            limits: read_limits(reader)?,
+            inherited: reader.list(|reader| {
+                Some((reader.number()?.try_into().ok()?, reader.number()?, reader.number()?))
+            })?,
+            umask: reader.number()?.try_into().ok()?,
+            tag: reader.optional()?,
+            program: reader.string()?,
+            cwd: reader.string()?,
+            args: reader.strings()?,
+            env: reader.strings()?,
+        })
+    }
+}
+
+impl Reply {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match self {
+            Self::Started(started) => {
+                writer.byte(b'S');
+                writer.signed(started.room_pid.into());
+                writer.byte(started.is_tagged.into());
+                writer.byte(started.group.is_some().into());
+                writer.path(started.group.as_deref().unwrap_or("".as_ref()));
+                [started.memory, started.processes, started.unprotected]
+                    .into_iter()
+                    .for_each(|flag| writer.byte(flag.into()));
+            }
+            Self::Failed { step, errno } => {
+                writer.byte(b'F');
+                writer.signed((*step).into());
+                writer.signed((*errno).into());
+            }
+            Self::Ended { exit, usage } => {
+                writer.byte(b'E');
+                let (by_signal, value) = match exit {
+                    Exit::Code(code) => (false, *code),
+                    Exit::Signal(signal) => (true, signal.as_raw()),
+                };
+                writer.byte(by_signal.into());
+                writer.signed(value.into());
+                writer.number(u64::try_from(usage.cpu.as_micros()).unwrap_or(u64::MAX));
+                writer.number(usage.max_rss_kib);
+            }
+            Self::Status(status) => {
+                writer.byte(b'T');
+                writer.bytes(status);
+            }
+            Self::Done(done) => {
+                writer.byte(b'D');
+                writer.byte((*done).into());
+            }
+        }
+        writer.into_bytes()
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        Some(match reader.byte()? {
+            b'S' => {
+                let (room_pid, is_tagged) = (reader.int()?, reader.flag()?);
+                let (has_group, group) = (reader.flag()?, reader.path()?);
+                Self::Started(Started {
+                    room_pid,
+                    is_tagged,
+                    group: has_group.then_some(group),
+                    memory: reader.flag()?,
+                    processes: reader.flag()?,
+                    unprotected: reader.flag()?,
+                })
+            }
+            b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },
+            b'E' => {
+                let (by_signal, value) = (reader.flag()?, reader.int()?);
+                let exit = if by_signal { Exit::Signal(Signal::from_raw(value)) } else { Exit::Code(value) };
+                let (cpu, max_rss_kib) = (Duration::from_micros(reader.number()?), reader.number()?);
+                Self::Ended { exit, usage: Usage { cpu, max_rss_kib } }
+            }
+            b'T' => Self::Status(reader.bytes()?.to_vec()),
+            b'D' => Self::Done(reader.flag()?),
+            _ => return None,
+        })
+    }
+}
+
+/// The step of that number; another version may have more.
+pub(super) fn step_of(number: i32) -> Step {
+    const ALL: [Step; 13] = [
+        Step::Prepare,
+        Step::Clone,
+        Step::Session,
+        Step::Mark,
+        Step::Streams,
+        Step::Limits,
+        Step::Namespaces,
+        Step::Mounts,
+        Step::Cwd,
+        Step::Privileges,
+        Step::Landlock,
+        Step::Filter,
+        Step::Exec,
+    ];
+    ALL.into_iter().find(|step| *step as i32 == number).unwrap_or(Step::Prepare)
+}

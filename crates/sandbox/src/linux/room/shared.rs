@@ -1,0 +1,88 @@
+//! A page of memory that the keeper and the room's spawners share.
+#![expect(unsafe_code, reason = "memory that several processes see has no safe interface")]
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::mm::{MapFlags, ProtFlags};
+use rustix::time::{ClockId, clock_gettime};
+
+/// What goes on in the room, known to all that serve it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shared {
+    page: NonNull<Page>,
+}
+
+#[repr(C)]
+struct Page {
+    /// Commands that run.
+    running: AtomicU32,
+    /// Whether a repository has appeared that is not protected yet.
+    unprotected: AtomicU32,
+    /// When something last ran, by the clock that goes on.
+    active: AtomicU64,
+}
+
+impl Shared {
+    /// A new one, which children inherit. It stays for as long as the process lives.
+    pub(super) fn new() -> io::Result<Self> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches nothing that exists.
+        let page = unsafe {
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), size_of::<Page>(), protection, flags)?
+        };
+        let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let shared = Self { page };
+        shared.touch();
+        Ok(shared)
+    }
+
+    fn page(&self) -> &Page {
+        // SAFETY: the mapping is never removed, is zero at first, which every atomic can be, and is only used through these.
+        unsafe { self.page.as_ref() }
+    }
+
+    /// Counts one more command.
+    pub(super) fn begin(self) {
+        self.page().running.fetch_add(1, Ordering::AcqRel);
+        self.touch();
+    }
+
+    /// Counts one less.
+    pub(super) fn end(self) {
+        self.page().running.fetch_sub(1, Ordering::AcqRel);
+        self.touch();
+    }
+
+    pub(super) fn running(self) -> u32 {
+        self.page().running.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_unprotected(self, unprotected: bool) {
+        self.page().unprotected.store(unprotected.into(), Ordering::Release);
+    }
+
+    pub(super) fn has_unprotected(self) -> bool {
+        self.page().unprotected.load(Ordering::Acquire) != 0
+    }
+
+    /// Something goes on just now.
+    pub(super) fn touch(self) {
+        self.page().active.store(now(), Ordering::Release);
+    }
+
+    /// For how long nothing has.
+    pub(super) fn idle(self) -> Duration {
+        if self.running() > 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_millis(now().saturating_sub(self.page().active.load(Ordering::Acquire)))
+    }
+}
+
+fn now() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec.unsigned_abs() * 1000 + time.tv_nsec.unsigned_abs() / 1_000_000
+}

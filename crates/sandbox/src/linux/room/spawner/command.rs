@@ -1,0 +1,193 @@
+//! One command of a room, from its start until nothing is left of it.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr;
+
+use rustix::process::Pid;
+
+use super::super::groups::Groups;
+use super::super::order::{Order, Reply, Started};
+use crate::imp::clone;
+use crate::imp::confine::{Filters, Orders, Snapshot, TreeHeld};
+use crate::imp::descriptors::Above;
+use crate::imp::exec::Image;
+use crate::imp::limits::{TreeLimits, hard_limit, of_each_process};
+use crate::imp::mark::Mark;
+use crate::imp::tag::{self, Tag};
+use crate::imp::tree::Tree;
+use crate::imp::wait;
+use crate::spec::Step;
+use crate::{Exit, Usage};
+
+/// A command that was started.
+#[derive(Debug)]
+pub(super) struct Command {
+    pid: i32,
+    process: OwnedFd,
+    groups: Option<Groups>,
+    tag: Option<Tag>,
+    has_ended: bool,
+}
+
+/// Why one could not be.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) step: Step,
+    pub(super) errno: i32,
+}
+
+impl Refused {
+    fn new(step: Step, error: &io::Error) -> Self {
+        Self { step, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    }
+}
+
+impl Command {
+    /// Starts it in these groups, which come back if it cannot be.
+    pub(super) fn start(
+        order: &Order,
+        descriptors: &[OwnedFd],
+        groups: Option<Groups>,
+        null: &OwnedFd,
+        filters: &Filters,
+    ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
+        let tag = order.tag.filter(|tag| *tag < tag::own_limit()).map(Tag::of_value);
+        let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
+        let tag = tag.filter(|_| !has_group);
+        match launch(order, descriptors, groups.as_ref(), tag, null, filters) {
+            Ok((pid, process)) => {
+                let pid = pid.as_raw_nonzero().get();
+                Ok(Self { pid, process, groups, tag, has_ended: false })
+            }
+            Err(refused) => Err(Box::new((groups, refused))),
+        }
+    }
+
+    pub(super) fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Can be read when the shell has ended.
+    pub(super) fn process(&self) -> &OwnedFd {
+        &self.process
+    }
+
+    /// For whoever ordered it: a message and its descriptors.
+    pub(super) fn told(&self, unprotected: bool) -> (Vec<u8>, Vec<BorrowedFd<'_>>) {
+        let groups = self.groups.as_ref().map(Groups::told);
+        let (started, descriptors) = groups.unwrap_or_default();
+        let started = Started { room_pid: self.pid, is_tagged: self.tag.is_some(), unprotected, ..started };
+        let descriptors = [self.process.as_fd()].into_iter().chain(descriptors).collect();
+        (Reply::Started(started).to_bytes(), descriptors)
+    }
+
+    /// How the shell has ended, the first time that this is known.
+    pub(super) fn look(&mut self) -> Option<(Exit, Usage)> {
+        if self.has_ended {
+            return None;
+        }
+        let ended = wait::look(wait::Whose::This(self.pid))?;
+        self.has_ended = true;
+        Some((ended.exit, ended.usage))
+    }
+
+    /// Reaps the shell; false if it has not ended.
+    pub(super) fn reap(&mut self) -> bool {
+        wait::reap(self.pid)
+    }
+
+    pub(super) fn into_groups(self) -> Option<Groups> {
+        self.groups
+    }
+
+    /// Kills all that is left of it.
+    pub(super) fn kill(&mut self) {
+        let by_group = self.groups.as_ref().is_some_and(Groups::kill);
+        if !by_group {
+            let _ = self.tree().kill();
+        }
+    }
+
+    /// Whether nothing is left of it. Its shell is reaped then.
+    pub(super) fn is_over(&mut self) -> bool {
+        let is_clear = match self.groups.as_ref().filter(|groups| groups.directory().is_some()) {
+            Some(groups) => groups.are_empty(),
+            None => self.tree().members().is_ok_and(|members| members.is_empty()),
+        };
+        is_clear && self.reap()
+    }
+
+    fn tree(&self) -> Tree {
+        let mark = self.tag.map_or(Mark::Kinship, Mark::Tag);
+        let shell = Pid::from_raw(self.pid).expect("the kernel gives positive ids");
+        Tree::new(shell, mark, None, TreeLimits::default(), Snapshot::default(), None)
+    }
+}
+
+fn launch(
+    order: &Order,
+    descriptors: &[OwnedFd],
+    groups: Option<&Groups>,
+    tag: Option<Tag>,
+    null: &OwnedFd,
+    filters: &Filters,
+) -> Result<(Pid, OwnedFd), Refused> {
+    let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
+    let missing = || Refused { step: Step::Prepare, errno: libc::EBADF };
+    let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
+    let channel = if order.asks { Some(rest.first().ok_or_else(missing)?) } else { None };
+    let [null, stdout, stderr, cwd] = [null, stdout, stderr, cwd].map(Above::stderr);
+    let (null, stdout, stderr) = (null.map_err(failed)?, stdout.map_err(failed)?, stderr.map_err(failed)?);
+    let (cwd, channel) = (cwd.map_err(failed)?, channel.map(Above::stderr).transpose().map_err(failed)?);
+    let held = groups.map_or(TreeHeld::default(), Groups::held);
+    let limits = limits(order, held);
+    let orders = Orders {
+        groups: groups.map(Groups::to_join).unwrap_or_default(),
+        identity: None,
+        own_network: false,
+        mounts: None,
+        limits: &limits,
+        // They are gone already, and with them every way to get others.
+        capabilities: None,
+        ruleset: None,
+        filter: filters.refusing(),
+        asking: channel.as_ref().map(|channel| (filters.asking(), channel.raw())),
+    };
+    let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+    };
+    let (argv, envp) = (pointers(&order.args), pointers(&order.env));
+    let image = Image {
+        program: order.program.as_ptr(),
+        argv: argv.as_ptr(),
+        envp: envp.as_ptr(),
+        streams: [null.raw(), stdout.raw(), stderr.raw()],
+        cwd: cwd.raw(),
+        cwd_path: Some(order.cwd.as_ptr()),
+        tag: tag.map(Tag::value),
+        umask: Some(order.umask),
+        dies_with_us: false,
+        orders: Some(&orders),
+        failure: None,
+    };
+    let (born, failure) = clone::start(image, groups.and_then(Groups::directory), 0);
+    let (pid, process) = born.map_err(|error| Refused::new(Step::Clone, &error))?;
+    if let Some(failure) = failure {
+        // It has exited already.
+        wait::reap(pid.as_raw_nonzero().get());
+        return Err(Refused { step: failure.step, errno: failure.errno });
+    }
+    Ok((pid, process))
+}
+
+/// Those of the caller, then those of the order. What we may not have ourselves we cannot give.
+fn limits(order: &Order, held: TreeHeld) -> Vec<(u32, libc::rlimit)> {
+    let inherited = order.inherited.iter().map(|(resource, now, most)| {
+        let ceiling = hard_limit(*resource);
+        let most = (*most).min(ceiling);
+        (*resource, libc::rlimit { rlim_cur: (*now).min(most), rlim_max: most })
+    });
+    inherited.chain(of_each_process(&order.limits, held, true)).collect()
+}

@@ -1,0 +1,248 @@
+//! What a room is: the world that the commands of one workspace share. Plain data.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::wire::{Reader, Writer};
+use crate::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits};
+
+/// The version of everything that passes between a room and those who use it. A room of another version is another room.
+pub const ROOM_VERSION: u32 = 1;
+
+/// Everything that decides what a room is. Its keeper is told it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomPlan {
+    /// What its commands may touch. Network and limits are each command's own.
+    pub confinement: Confinement,
+    /// The room's name in the directory of its sockets.
+    pub key: String,
+    /// Where its sockets and its facts are. Private to the user, and hidden from commands.
+    pub directory: PathBuf,
+    /// The host's directory that is `/tmp` inside.
+    pub temporary: PathBuf,
+    /// And the one that is `/var/tmp`.
+    pub var_temporary: PathBuf,
+    /// What lies in the host's own temporary directories and is seen inside nevertheless, for reading.
+    pub shown: Vec<PathBuf>,
+    /// Secrets that do not exist yet, and are to stay closed when they appear.
+    pub possible_secrets: Vec<PathBuf>,
+    /// How long it is kept with nothing in it.
+    pub idle: Duration,
+}
+
+/// What is true of a room that runs, written down by its keeper.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomFacts {
+    /// The keeper's process id.
+    pub keeper: i32,
+    /// When it was made, in milliseconds since 1970.
+    pub started: u64,
+    /// What its commands may touch.
+    pub confinement: Confinement,
+    /// What only a new room would show to be different.
+    pub watched: Vec<(PathBuf, Stamp)>,
+    /// The repositories that are protected.
+    pub repositories: Vec<KnownRepository>,
+    /// What could not be kept, if anything.
+    pub gap: Option<String>,
+}
+
+/// A git directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownRepository {
+    /// The workspace that it lies in.
+    pub root: PathBuf,
+    /// Where it is.
+    pub git: PathBuf,
+    /// Whether no place for hooks could be made in it, so that commands shall make none either.
+    pub without_hooks: bool,
+}
+
+/// Changes when something is added to a directory or taken out: device, number, time.
+pub type Stamp = (u64, u64, i64, i64);
+
+/// What goes on in a room.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoomStatus {
+    /// Commands that somebody waits for or supervises.
+    pub commands: u64,
+    /// Processes in all.
+    pub processes: u64,
+    /// TCP ports that something listens on, lowest first.
+    pub ports: Vec<u16>,
+    /// Ports of the host through which one of them can be reached: of the room, of the host.
+    pub exposed: Vec<(u16, u16)>,
+    /// For how long nothing has run in it.
+    pub idle: Duration,
+}
+
+impl RoomPlan {
+    /// For the keeper.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        write_confinement(&mut writer, &self.confinement);
+        writer.bytes(self.key.as_bytes());
+        [&self.directory, &self.temporary, &self.var_temporary]
+            .into_iter()
+            .for_each(|path| writer.path(path));
+        writer.paths(&self.shown);
+        writer.paths(&self.possible_secrets);
+        writer.number(milliseconds(self.idle));
+        writer.into_bytes()
+    }
+
+    /// None if it was not written by this version.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        Some(Self {
+            confinement: read_confinement(&mut reader)?,
+            key: String::from_utf8(reader.bytes()?.to_vec()).ok()?,
+            directory: reader.path()?,
+            temporary: reader.path()?,
+            var_temporary: reader.path()?,
+            shown: reader.paths()?,
+            possible_secrets: reader.paths()?,
+            idle: Duration::from_millis(reader.number()?),
+        })
+    }
+}
+
+impl RoomFacts {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.signed(self.keeper.into());
+        writer.number(self.started);
+        write_confinement(&mut writer, &self.confinement);
+        writer.list(&self.watched, |writer, (path, (device, number, seconds, nanoseconds))| {
+            writer.path(path);
+            [*device, *number].into_iter().for_each(|value| writer.number(value));
+            [*seconds, *nanoseconds].into_iter().for_each(|value| writer.signed(value));
+        });
+        writer.list(&self.repositories, |writer, known| {
+            writer.path(&known.root);
+            writer.path(&known.git);
+            writer.byte(known.without_hooks.into());
+        });
+        writer.bytes(self.gap.as_deref().unwrap_or_default().as_bytes());
+        writer.into_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        Some(Self {
+            keeper: reader.int()?,
+            started: reader.number()?,
+            confinement: read_confinement(&mut reader)?,
+            watched: reader.list(|reader| {
+                let path = reader.path()?;
+                Some((path, (reader.number()?, reader.number()?, reader.signed()?, reader.signed()?)))
+            })?,
+            repositories: reader.list(|reader| {
+                Some(KnownRepository {
+                    root: reader.path()?,
+                    git: reader.path()?,
+                    without_hooks: reader.flag()?,
+                })
+            })?,
+            gap: Some(String::from_utf8_lossy(reader.bytes()?).into_owned()).filter(|gap| !gap.is_empty()),
+        })
+    }
+
+    /// Returns true if a room made now would show the same.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.watched.iter().all(|(directory, seen)| stamp(directory).as_ref() == Some(seen))
+    }
+}
+
+impl RoomStatus {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        [self.commands, self.processes].into_iter().for_each(|value| writer.number(value));
+        writer.list(&self.ports, |writer, port| writer.number((*port).into()));
+        writer.list(&self.exposed, |writer, (inner, outer)| {
+            writer.number((*inner).into());
+            writer.number((*outer).into());
+        });
+        writer.number(milliseconds(self.idle));
+        writer.into_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let port = |reader: &mut Reader<'_>| u16::try_from(reader.number()?).ok();
+        Some(Self {
+            commands: reader.number()?,
+            processes: reader.number()?,
+            ports: reader.list(port)?,
+            exposed: reader.list(|reader| Some((port(reader)?, port(reader)?)))?,
+            idle: Duration::from_millis(reader.number()?),
+        })
+    }
+}
+
+pub(crate) fn stamp(directory: &Path) -> Option<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::symlink_metadata(directory).ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+fn write_confinement(writer: &mut Writer, confinement: &Confinement) {
+    let Confinement { writable, workspaces, kept, secrets, sockets, .. } = confinement;
+    writer.byte(match confinement.mode {
+        Mode::Off => 0,
+        Mode::Workspace => 1,
+        Mode::ReadOnly => 2,
+    });
+    writer.byte((confinement.network == Network::On).into());
+    [writable, workspaces, kept, secrets, sockets].into_iter().for_each(|paths| writer.paths(paths));
+    writer.byte(confinement.attended.into());
+    writer.path(&confinement.temporary);
+    write_limits(writer, &confinement.limits);
+    writer.byte((confinement.namespaces == Namespaces::Never).into());
+    writer.byte((confinement.requirement == Requirement::Required).into());
+}
+
+fn read_confinement(reader: &mut Reader<'_>) -> Option<Confinement> {
+    Some(Confinement {
+        mode: match reader.byte()? {
+            0 => Mode::Off,
+            1 => Mode::Workspace,
+            2 => Mode::ReadOnly,
+            _ => return None,
+        },
+        network: if reader.flag()? { Network::On } else { Network::Off },
+        writable: reader.paths()?,
+        workspaces: reader.paths()?,
+        kept: reader.paths()?,
+        secrets: reader.paths()?,
+        sockets: reader.paths()?,
+        attended: reader.flag()?,
+        temporary: reader.path()?,
+        limits: read_limits(reader)?,
+        namespaces: if reader.flag()? { Namespaces::Never } else { Namespaces::WherePossible },
+        requirement: if reader.flag()? { Requirement::Required } else { Requirement::BestEffort },
+    })
+}
+
+pub(crate) fn write_limits(writer: &mut Writer, limits: &ResourceLimits) {
+    let ResourceLimits { memory, processes, cpu, open_files, file_size } = *limits;
+    let cpu = cpu.map(milliseconds);
+    [memory, processes, cpu, open_files, file_size].into_iter().for_each(|limit| writer.optional(limit));
+}
+
+pub(crate) fn read_limits(reader: &mut Reader<'_>) -> Option<ResourceLimits> {
+    Some(ResourceLimits {
+        memory: reader.optional()?,
+        processes: reader.optional()?,
+        cpu: reader.optional()?.map(Duration::from_millis),
+        open_files: reader.optional()?,
+        file_size: reader.optional()?,
+    })
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
