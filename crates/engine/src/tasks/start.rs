@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{FlockOperation, flock};
 
 use super::folder::{Folder, private};
-use super::log::Sizes;
+use super::log::{Outputs, Sizes};
 use super::order::{Answer, Assignment};
 use super::{Placed, TaskError, Tasks};
 use crate::approval::Foregone;
@@ -55,7 +55,7 @@ pub(crate) fn start(
     let begun = assign(&program, &assignment);
     let is_running = matches!(&begun, Ok(outcome) if outcome.status == Status::Running || has_record(&place));
     if !is_running {
-        let _ = place.remove();
+        let _ = place.remove(&Outputs::default());
     }
     begun
 }

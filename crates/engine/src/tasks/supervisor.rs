@@ -13,7 +13,8 @@ use rustix::fs::{Mode, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Order, Orders};
-use super::folder::{Claim, Ending, Folder, Record, Reserved, VERSION, milliseconds_since_1970};
+use super::ending::{Ending, Reserved};
+use super::folder::{Claim, Folder, Record, VERSION, milliseconds_since_1970};
 use super::log::Log;
 use super::order::{Answer, Assignment};
 use super::processes::VARIABLE;
