@@ -121,9 +121,19 @@ pub(super) struct Claim {
 impl Folder {
     /// Makes a new one with a new name.
     pub(super) fn create(tasks: &Path, outputs: &Path) -> io::Result<(TaskId, Self)> {
+        Self::create_announced(tasks, outputs, |_| Ok(()))
+    }
+
+    /// Makes a new one with a new name, which is told beforehand.
+    pub(super) fn create_announced(
+        tasks: &Path,
+        outputs: &Path,
+        announce: impl Fn(&TaskId) -> io::Result<()>,
+    ) -> io::Result<(TaskId, Self)> {
         loop {
             let id = TaskId::random();
             let folder = Self::at(tasks, outputs, &id);
+            announce(&id)?;
             match DirBuilder::new().mode(0o700).create(&folder.path) {
                 Ok(()) => return Ok((id, folder)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -169,6 +179,24 @@ impl Folder {
         fs::remove_dir_all(&self.path)
     }
 
+    /// Removes one whose starter was killed. Fails if its supervisor lives after all.
+    pub(super) fn remove_never_started(&self, outputs: &Outputs) -> io::Result<()> {
+        let gone = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        };
+        let lock = match private().create(true).truncate(false).open(self.path.join("lock")) {
+            Ok(lock) => lock,
+            Err(error) => return gone(error),
+        };
+        // A supervisor that comes now waits for this lock, then finds that it cannot write its record.
+        retry_on_intr(|| flock(&lock, FlockOperation::NonBlockingLockExclusive))?;
+        if self.has_record() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.remove(outputs).or_else(gone)
+    }
+
     pub(super) fn output(&self) -> PathBuf {
         self.output.clone()
     }
@@ -201,6 +229,11 @@ impl Folder {
     /// None where it has not started.
     pub(super) fn record(&self) -> Result<Option<Record>, TaskError> {
         self.read(RECORD)
+    }
+
+    /// Returns false only if there is certainly no record.
+    pub(super) fn has_record(&self) -> bool {
+        self.path.join(RECORD).try_exists().unwrap_or(true)
     }
 
     pub(super) fn write_record(&self, record: &Record) -> io::Result<()> {

@@ -8,6 +8,7 @@ mod control;
 mod ending;
 mod folder;
 mod id;
+mod index;
 mod listing;
 mod log;
 mod order;
@@ -363,35 +364,6 @@ impl Tasks {
         };
         let named = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<TaskId>().ok());
         Ok(named.map(|id| self.folder(&id)).collect())
-    }
-
-    fn live(&self) -> Result<Vec<TaskId>, TaskError> {
-        // When in doubt it lives.
-        let claimed = self.folders()?.into_iter().filter(|folder| folder.is_claimed().unwrap_or(true));
-        let mut live: Vec<TaskId> = claimed.filter_map(|folder| folder.name()).collect();
-        live.sort();
-        Ok(live)
-    }
-
-    /// Removes finished tasks that are too old, and the oldest beyond a size. Also what was never started.
-    fn prune(&self, age: Duration, size: u64) {
-        let (mut finished, outputs) = (vec![], Outputs::default());
-        let is_over = |folder: &Folder| folder.is_claimed().is_ok_and(|claimed| !claimed);
-        for folder in self.folders().unwrap_or_default().into_iter().filter(is_over) {
-            let modified = fs::metadata(folder.path()).and_then(|metadata| metadata.modified());
-            let old = modified.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
-            finished.push((old, folder.size(), folder));
-        }
-        finished.sort_by_key(|(old, ..)| *old);
-        let mut total: u64 = 0;
-        for (old, bytes, folder) in finished {
-            total = total.saturating_add(bytes);
-            // Under the lock that starting takes: what has no record now will never have one.
-            let never_started = matches!(folder.record(), Ok(None));
-            if old > age || total > size || never_started {
-                let _ = folder.remove(&outputs);
-            }
-        }
     }
 }
 

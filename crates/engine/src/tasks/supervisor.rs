@@ -96,8 +96,10 @@ impl Supervisor {
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
         let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
         let request = request.env(VARIABLE, id.as_str());
-        let prepared = Log::create(self.folder.output(), sizes).and_then(|log| {
-            Ok((log, Reserved::in_folder(&self.folder)?, Orders::listen(&self.folder.control())?))
+        // The output last: it would stay if the folder has been taken for one that was never started, and removed.
+        let prepared = Reserved::in_folder(&self.folder).and_then(|reserved| {
+            let orders = Orders::listen(&self.folder.control())?;
+            Ok((Log::create(self.folder.output(), sizes)?, reserved, orders))
         });
         let (log, reserved, orders) = match prepared {
             Ok(prepared) => prepared,
