@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,7 @@ fn main() {
     drop(ballast);
 
     writing_down(&host);
+    among_finished_tasks(&host);
 
     println!("capturing 1 GiB, {CAPTURE_ROUNDS} rounds, ratio to a loop that reads and forgets");
     for (name, command) in [
@@ -107,6 +109,48 @@ fn writing_down(host: &Host) {
 }
 
 const TASKS: usize = 40;
+
+/// What tasks that are over cost those who list them or start another.
+fn among_finished_tasks(host: &Host) {
+    const FINISHED: usize = 3000;
+    let in_state = |name: &str| {
+        let mut env = host.env.clone();
+        env.retain(|entry| !entry.as_bytes().starts_with(b"BASHTION_STATE_DIR="));
+        let state = host.state.path().join(name);
+        env.push(CString::new(format!("BASHTION_STATE_DIR={}", state.display())).expect("no NUL"));
+        (state, env)
+    };
+    let start = [c"bashtion", c"run", c"--sandbox", c"off", c"--background", c"true"];
+    let ((_, few), (state, many)) = (in_state("few"), in_state("many"));
+    by_posix_spawn(&host.cli, &start, &many);
+    multiply_the_only_task(&state, FINISHED);
+    let starting = |env: &[CString]| by_posix_spawn(&host.cli, &start, env);
+    let [base, time] = medians([&|| starting(&few), &|| starting(&many)], TASKS);
+    let [list] = medians([&|| by_posix_spawn(&host.cli, &[c"bashtion", c"tasks"], &many)], TASKS);
+    println!("{FINISHED} finished tasks");
+    println!("  starting another, ratio to few of them   {:.2}  goal 1.10", ratio(time, base));
+    println!("  `bashtion tasks`                         {:.0} ms  goal 100", list.as_secs_f64() * 1e3);
+}
+
+/// Copies the folder of a task under other names, once it is over.
+fn multiply_the_only_task(state: &Path, count: usize) {
+    let (folders, outputs) = (state.join("private/tasks"), state.join("task-output"));
+    let entry =
+        fs::read_dir(&outputs).expect("it was made").next().expect("there is a task").expect("it is there");
+    let id = entry.file_name().into_string().expect("UTF-8");
+    while !folders.join(&id).join("result.json").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for number in 1..count {
+        let name = format!("bash-z{number:05}");
+        fs::create_dir(folders.join(&name)).expect("it can be made");
+        for file in ["task.json", "result.json", "lock"] {
+            let text = fs::read_to_string(folders.join(&id).join(file)).expect("it can be read");
+            fs::write(folders.join(&name).join(file), text.replace(&id, &name)).expect("it can be written");
+        }
+        fs::copy(outputs.join(&id), outputs.join(&name)).expect("it can be copied");
+    }
+}
 
 /// How long it takes to judge each command of the corpus, in this process.
 fn judging() {

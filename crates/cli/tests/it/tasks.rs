@@ -26,17 +26,17 @@ fn output(world: &World, options: &[&str], id: &str) -> String {
     world.bashtion().arg("output").args(options).arg(id).finish().stdout()
 }
 
-fn status(world: &World, id: &str) -> Value {
+pub(crate) fn status(world: &World, id: &str) -> Value {
     world.bashtion().args(&["status", id, "--json"]).finish().json()
 }
 
-fn supervisor(world: &World, id: &str) -> Pid {
+pub(crate) fn supervisor(world: &World, id: &str) -> Pid {
     let record = fs::read(world.state().join("private/tasks").join(id).join("task.json")).unwrap();
     let record: Value = serde_json::from_slice(&record).unwrap();
     Pid::from_raw(i32::try_from(record["supervisor"].as_i64().unwrap()).unwrap())
 }
 
-fn configure(world: &World, text: &str) -> String {
+pub(crate) fn configure(world: &World, text: &str) -> String {
     let path = world.work().join("../config.toml");
     fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
@@ -136,7 +136,8 @@ fn what_is_refused_does_not_become_a_task() {
     assert!(failed.stderr().contains("/nowhere"), "{}", failed.stderr());
     assert_eq!(world.bashtion().args(&["tasks", "--json"]).finish().json(), serde_json::json!([]));
     let left = fs::read_dir(world.state().join("private/tasks")).unwrap().flatten();
-    let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();
+    let left: Vec<_> =
+        left.map(|entry| entry.file_name()).filter(|name| name != "lock" && name != "index.json").collect();
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -8,7 +8,7 @@ use bashtion_testkit::{World, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::tasks::{start, waited};
+use crate::tasks::{configure, start, status, supervisor, waited};
 use crate::world;
 
 fn list(world: &World) -> Vec<serde_json::Value> {
@@ -69,8 +69,11 @@ fn killed_at_any_moment() {
         assert!(["exited", "lost"].contains(&task["status"].as_str().unwrap()), "{task}");
         assert!(task["status"] != "exited" || output.stdout() == "line\nend\n", "{task}");
     }
-    // What never started leaves nothing after the next start.
-    let id = start(&world, &[], "true");
+    // What never started leaves nothing after the next start, and what is over does not count.
+    let config = configure(&world, "[tasks]\nlimit = 1\n");
+    let next = world.run_with(&["--background", "--json"], "true").env("BASHTION_CONFIG", &config).finish();
+    assert_eq!(next.code(), Some(0), "{}", next.stderr());
+    let id = next.json()["task_id"].as_str().unwrap().to_owned();
     waited(&world, &id);
     let folders = fs::read_dir(world.state().join("private/tasks")).unwrap().flatten();
     let folders: Vec<_> = folders.filter(|entry| entry.file_type().unwrap().is_dir()).collect();
@@ -168,4 +171,119 @@ fn a_restart_of_the_machine_is_told() {
     let lost = world.bashtion().args(&["status", &id, "--json"]).finish().json();
     assert_eq!((&lost["status"], &lost["reason"]), (&"lost".into(), &"the machine was restarted".into()));
     assert!(world.bashtion().args(&["output", &id]).finish().stdout().starts_with("before\n"));
+}
+
+/// Copies the folder and the output of a finished task under other names.
+fn multiply(world: &World, id: &str, count: usize) {
+    let (folders, outputs) = (world.state().join("private/tasks"), world.state().join("task-output"));
+    for number in 0..count {
+        let name = format!("bash-z{number:05}");
+        let copy = folders.join(&name);
+        fs::create_dir(&copy).unwrap();
+        for file in ["task.json", "result.json", "lock"] {
+            let text = fs::read_to_string(folders.join(id).join(file)).unwrap();
+            fs::write(copy.join(file), text.replace(id, &name)).unwrap();
+        }
+        fs::copy(outputs.join(id), outputs.join(&name)).unwrap();
+    }
+}
+
+#[test]
+fn the_limit_holds_among_many_that_are_over_and_for_many_at_once() {
+    let world = world();
+    let first = start(&world, &[], "true");
+    waited(&world, &first);
+    multiply(&world, &first, 300);
+    let config = configure(&world, "[tasks]\nlimit = 3\n");
+    let begin = || {
+        let run = world.run_with(&["--background", "--json"], "sleep 4337.1");
+        run.env("BASHTION_CONFIG", &config).finish().code() == Some(0)
+    };
+    let begun = thread::scope(|scope| {
+        let starts: Vec<_> = (0..10).map(|_| scope.spawn(begin)).collect();
+        starts.into_iter().map(|start| start.join().unwrap()).filter(|begun| *begun).count()
+    });
+    assert_eq!(begun, 3);
+    assert_eq!(list(&world).len(), 304);
+    // A place is free whichever way a task ends.
+    let [one, other] = running(&world).try_into().map(|[one, other, _]: [String; 3]| [one, other]).unwrap();
+    kill(supervisor(&world, &one), Signal::SIGKILL).unwrap();
+    wait_until("it is lost", || status(&world, &one)["status"] == "lost");
+    assert!(begin() && !begin());
+    assert_eq!(world.bashtion().args(&["kill", &other]).finish().code(), Some(0));
+    assert!(begin() && !begin());
+    for id in running(&world) {
+        world.bashtion().args(&["kill", &id]).finish().code().unwrap();
+    }
+}
+
+fn running(world: &World) -> Vec<String> {
+    let all = list(world).into_iter().filter(|task| task["status"] == "running");
+    all.map(|task| task["task_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_list_says_the_same_as_each_task_and_as_of_the_release_before() {
+    let world = world();
+    let config = configure(&world, "[tasks]\noutput-size = \"64K\"\n");
+    let begin = |options: &[&str], command: &str| {
+        let run = world.run_with(&[&["--background", "--json"], options].concat(), command);
+        run.env("BASHTION_CONFIG", &config).finish().json()["task_id"].as_str().unwrap().to_owned()
+    };
+    let mut ids = vec![
+        begin(&["--description", "a test"], "echo out; exit 3"),
+        begin(&["--agent", "somebody"], "printf 'no newline'"),
+        begin(&[], "seq 1 100000"),
+        begin(&[], "kill -9 $$"),
+        begin(&["--timeout", "100ms"], "echo begun; sleep 4338.1"),
+    ];
+    ids.iter().for_each(|id| drop(waited(&world, id)));
+    ids.push(begin(&[], "seq 1 100000; sleep 4338.2"));
+    ids.push(begin(&[], "seq 1 20000; sleep 4338.2"));
+    for id in &ids[5..] {
+        wait_until("it has printed", || status(&world, id)["last_line"].to_string().ends_with("0000\""));
+    }
+    kill(supervisor(&world, &ids[5]), Signal::SIGKILL).unwrap();
+    wait_until("it is lost", || status(&world, &ids[5])["status"] == "lost");
+
+    let mut listed = list(&world);
+    listed.reverse();
+    let mut each: Vec<_> = ids.iter().map(|id| status(&world, id)).collect();
+    let statuses: Vec<_> = each.iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(statuses, ["exited", "exited", "exited", "signaled", "timed_out", "lost", "running"]);
+    let lines: Vec<_> = each.iter().map(|task| task["last_line"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(lines, ["out", "no newline", "100000", "", "begun", "100000", "20000"]);
+    let bytes: Vec<_> = each.iter().map(|task| task["output_bytes"].as_u64().unwrap()).collect();
+    assert_eq!(bytes, [4, 10, 588_895, 0, 6, 588_895, 108_894]);
+    without_times(&mut listed);
+    without_times(&mut each);
+    assert_eq!(listed, each);
+
+    for id in &ids[..5] {
+        let result = world.state().join("private/tasks").join(id).join("result.json");
+        let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&result).unwrap()).unwrap();
+        old.as_object_mut().unwrap().remove("brief").unwrap();
+        fs::write(&result, old.to_string()).unwrap();
+    }
+    fs::remove_file(world.state().join("private/tasks/index.json")).unwrap();
+    let mut listed = list(&world);
+    listed.reverse();
+    without_times(&mut listed);
+    assert_eq!(listed, each);
+    assert_eq!(waited(&world, &ids[0])["stdout"], "out\n");
+    assert!(world.bashtion().args(&["output", &ids[2]]).finish().stdout().ends_with("99999\n100000\n"));
+    world.bashtion().args(&["kill", &ids[6]]).finish().code().unwrap();
+}
+
+/// Leaves out what differs from one moment to the next.
+fn without_times(tasks: &mut [serde_json::Value]) {
+    for task in tasks {
+        let is_over = task["ended"].is_string();
+        let task = task.as_object_mut().unwrap();
+        task.remove("age_ms");
+        if !is_over {
+            task.remove("duration_ms");
+            task.remove("usage");
+        }
+    }
 }

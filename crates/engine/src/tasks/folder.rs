@@ -15,7 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::log::{Layout, pieces};
+use super::log::Outputs;
 use super::processes::boot;
 use super::{TaskError, TaskId};
 use crate::{Outcome, ToolContext};
@@ -107,18 +107,10 @@ pub(super) fn milliseconds_since_1970() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How a task ended.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Ending {
-    pub(super) version: u32,
-    /// Milliseconds since 1970.
-    pub(super) ended: u64,
-    pub(super) layout: Layout,
-    pub(super) outcome: Outcome,
-}
-
-/// The version of both formats. Newer fields must be optional for as long as it stays.
+/// The version of all formats. Newer fields must be optional for as long as it stays.
 pub(super) const VERSION: u32 = 1;
+
+const RECORD: &str = "task.json";
 
 /// Whether the supervisor is alive. The lock goes with it.
 #[derive(Debug)]
@@ -129,9 +121,19 @@ pub(super) struct Claim {
 impl Folder {
     /// Makes a new one with a new name.
     pub(super) fn create(tasks: &Path, outputs: &Path) -> io::Result<(TaskId, Self)> {
+        Self::create_announced(tasks, outputs, |_| Ok(()))
+    }
+
+    /// Makes a new one with a new name, which is told beforehand.
+    pub(super) fn create_announced(
+        tasks: &Path,
+        outputs: &Path,
+        announce: impl Fn(&TaskId) -> io::Result<()>,
+    ) -> io::Result<(TaskId, Self)> {
         loop {
             let id = TaskId::random();
             let folder = Self::at(tasks, outputs, &id);
+            announce(&id)?;
             match DirBuilder::new().mode(0o700).create(&folder.path) {
                 Ok(()) => return Ok((id, folder)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -163,13 +165,36 @@ impl Folder {
         printed + entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum::<u64>()
     }
 
-    /// With its output.
-    pub(super) fn remove(&self) -> io::Result<()> {
-        for (_, piece) in pieces(&self.output).unwrap_or_default() {
+    /// Removes it with its output.
+    pub(super) fn remove(&self, outputs: &Outputs) -> io::Result<()> {
+        for (_, piece) in outputs.pieces(&self.output).unwrap_or_default() {
             let _ = fs::remove_file(piece);
         }
         let _ = fs::remove_file(&self.output);
+        self.remove_without_output()
+    }
+
+    /// Removes one that never had an output.
+    pub(super) fn remove_without_output(&self) -> io::Result<()> {
         fs::remove_dir_all(&self.path)
+    }
+
+    /// Removes one whose starter was killed. Fails if its supervisor lives after all.
+    pub(super) fn remove_never_started(&self, outputs: &Outputs) -> io::Result<()> {
+        let gone = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        };
+        let lock = match private().create(true).truncate(false).open(self.path.join("lock")) {
+            Ok(lock) => lock,
+            Err(error) => return gone(error),
+        };
+        // A supervisor that comes now waits for this lock, then finds that it cannot write its record.
+        retry_on_intr(|| flock(&lock, FlockOperation::NonBlockingLockExclusive))?;
+        if self.has_record() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.remove(outputs).or_else(gone)
     }
 
     pub(super) fn output(&self) -> PathBuf {
@@ -203,86 +228,71 @@ impl Folder {
 
     /// None where it has not started.
     pub(super) fn record(&self) -> Result<Option<Record>, TaskError> {
-        self.read("task.json")
+        self.read(RECORD)
     }
 
-    /// None where it has not ended.
-    pub(super) fn ending(&self) -> Result<Option<Ending>, TaskError> {
-        self.read("result.json")
+    /// Returns false only if there is certainly no record.
+    pub(super) fn has_record(&self) -> bool {
+        self.path.join(RECORD).try_exists().unwrap_or(true)
     }
 
     pub(super) fn write_record(&self, record: &Record) -> io::Result<()> {
-        let (partial, whole) = (self.path.join("task.json.new"), self.path.join("task.json"));
+        let (partial, whole) = (self.path.join("task.json.new"), self.path.join(RECORD));
         let text = serde_json::to_vec(record)?;
         private().create(true).truncate(true).open(&partial)?.write_all(&text)?;
         fs::rename(partial, whole)
     }
 
-    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, TaskError> {
-        #[derive(Deserialize)]
-        struct Version {
-            version: u32,
-        }
+    pub(super) fn read<T: Versioned>(&self, name: &str) -> Result<Option<T>, TaskError> {
+        let Some(text) = self.read_bytes(name, u64::MAX)? else { return Ok(None) };
+        let unreadable = |problem| TaskError::Unreadable { path: self.path.join(name), problem };
+        decode(&text).map(Some).map_err(unreadable)
+    }
+
+    /// At most so many bytes of a file. None where there is none.
+    pub(super) fn read_bytes(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, TaskError> {
+        const USUAL: usize = 4096;
         let path = self.path.join(name);
-        let mut text = vec![];
-        match plain(&path).and_then(|mut file| file.read_to_end(&mut text)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(TaskError::State { path, source }),
+        let mut text = Vec::with_capacity(USUAL);
+        match plain(&path).and_then(|file| file.take(most).read_to_end(&mut text)) {
+            Ok(_) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(TaskError::State { path, source }),
         }
-        let unreadable = |problem: String| TaskError::Unreadable { path: path.clone(), problem };
-        let Version { version } =
-            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
-        if version > VERSION {
-            return Err(unreadable(format!(
-                "its format is version {version}, and this Bashtion knows {VERSION}"
-            )));
-        }
-        serde_json::from_slice(&text).map(Some).map_err(|error| unreadable(error.to_string()))
     }
 }
 
-/// The place for a result, taken when there still is some: a full disk must not swallow how a task ended.
-#[derive(Debug)]
-pub(super) struct Reserved {
-    file: File,
-    partial: PathBuf,
-    whole: PathBuf,
+/// A stored format that says of which version it is.
+pub(super) trait Versioned: DeserializeOwned {
+    fn version(&self) -> u32;
 }
 
-impl Reserved {
-    pub(super) fn in_folder(folder: &Folder) -> io::Result<Self> {
-        const ROOM: u64 = 128 << 10;
-        let (partial, whole) = (folder.path.join("result.json.new"), folder.path.join("result.json"));
-        let file = private().create(true).truncate(true).open(&partial)?;
-        match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, ROOM) {
-            // Not every file system can, and it is a precaution.
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
-            Err(error) => return Err(error.into()),
-        }
-        Ok(Self { file, partial, whole })
+impl Versioned for Record {
+    fn version(&self) -> u32 {
+        self.version
     }
+}
 
-    /// Without the text of the output if there is no room for it: that is in its file.
-    pub(super) fn write(mut self, mut ending: Ending) -> io::Result<()> {
-        if self.fill(&ending).is_err() {
-            ending.outcome.output.forget_text();
-            self.fill(&ending)?;
-        }
-        fs::rename(&self.partial, &self.whole)
+/// Reads one of the formats, or says what is wrong with it.
+pub(super) fn decode<T: Versioned>(text: &[u8]) -> Result<T, String> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
     }
-
-    fn fill(&mut self, ending: &Ending) -> io::Result<()> {
-        use std::io::Seek;
-        let text = serde_json::to_vec(ending)?;
-        self.file.rewind()?;
-        self.file.write_all(&text)?;
-        self.file.set_len(text.len() as u64)
+    let decoded = serde_json::from_slice::<T>(text);
+    let version = match &decoded {
+        Ok(decoded) => decoded.version(),
+        // A newer one may look quite different.
+        Err(_) => serde_json::from_slice(text).map_or(0, |Version { version }| version),
+    };
+    if version > VERSION {
+        return Err(format!("its format is version {version}, and this Bashtion knows {VERSION}"));
     }
+    decoded.map_err(|error| error.to_string())
 }
 
 /// To read a file. A pipe in its place is empty rather than a place to wait for ever.
-fn plain(path: &Path) -> io::Result<File> {
+pub(super) fn plain(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 

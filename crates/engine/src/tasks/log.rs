@@ -4,6 +4,8 @@
 //! of its first byte, of which the last two are kept. At the end they are put behind the beginning, with a line that says
 //! what is missing. So an offset means the same byte at any time, and a crash at any point leaves nothing ambiguous.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -178,16 +180,37 @@ fn piece_path(output: &Path, start: u64) -> PathBuf {
     name.into()
 }
 
-/// The pieces that exist, by their offsets.
-pub(super) fn pieces(output: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
-    let mut found = vec![];
-    let folder = output.parent().unwrap_or(output);
-    let whole = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+/// The folder of all outputs. It is listed once, when pieces are first asked for.
+#[derive(Debug, Default)]
+pub(super) struct Outputs {
+    pieces: OnceCell<BTreeMap<String, Vec<u64>>>,
+}
+
+impl Outputs {
+    /// Finds the pieces of an output, by their offsets.
+    pub(super) fn pieces(&self, output: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+        let listed = match self.pieces.get() {
+            Some(listed) => listed,
+            None => {
+                let listed = list_pieces(output.parent().unwrap_or(output))?;
+                self.pieces.get_or_init(|| listed)
+            }
+        };
+        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let starts = listed.get(name).into_iter().flatten();
+        Ok(starts.map(|start| (*start, piece_path(output, *start))).collect())
+    }
+}
+
+fn list_pieces(folder: &Path) -> io::Result<BTreeMap<String, Vec<u64>>> {
+    let mut found: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();
-        let start = name.to_str().and_then(|name| name.strip_prefix(whole)?.strip_prefix('@')?.parse().ok());
-        found.extend(start.map(|start| (start, entry.path())));
+        let Some((output, start)) = name.to_str().and_then(|name| name.split_once('@')) else { continue };
+        if let Ok(start) = start.parse() {
+            found.entry(output.to_owned()).or_default().push(start);
+        }
     }
-    found.sort();
+    found.values_mut().for_each(|starts| starts.sort_unstable());
     Ok(found)
 }

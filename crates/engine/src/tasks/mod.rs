@@ -5,8 +5,11 @@
 //! it, wait for it and end it, and no server has to run.
 
 mod control;
+mod ending;
 mod folder;
 mod id;
+mod index;
+mod listing;
 mod log;
 mod order;
 mod passage;
@@ -29,14 +32,14 @@ use crate::Outcome;
 use crate::engine::Settings;
 use crate::output::StateDir;
 use control::Order;
-use folder::{Ending, Folder, Record};
+use folder::Folder;
 pub use id::{InvalidTaskId, TaskId};
 pub(crate) use log::Log;
+use log::Outputs;
 pub use passage::Passage;
 pub(crate) use presence::Presence;
 pub use processes::Live;
 pub(crate) use processes::VARIABLE as TASK_VARIABLE;
-use processes::{Snapshot, boot};
 pub use reading::Chunk;
 pub(crate) use start::{start, supervisor};
 pub use supervisor::{supervise_if_asked, supervise_if_asked_with};
@@ -257,36 +260,12 @@ impl Tasks {
         Self { placed, ..Self::new(settings.state_dir.as_deref()) }
     }
 
-    /// All of them, running and finished.
-    pub fn list(&self) -> Result<TaskList, TaskError> {
-        let snapshot = Snapshot::take();
-        let mut list = TaskList { tasks: vec![], problems: vec![] };
-        for folder in self.folders()? {
-            match self.look(&folder, &snapshot) {
-                Ok(Some(Task { state: TaskState::Lost { .. }, .. })) if self.placed == Placed::Foreground => {
-                    // Whoever waited for it was killed, and the command with it.
-                    let _ = folder.remove();
-                }
-                Ok(task) => list.tasks.extend(task),
-                Err(problem) => list.problems.push(problem),
-            }
-        }
-        list.tasks.sort_by(|a, b| b.started.cmp(&a.started).then(a.id.cmp(&b.id)));
-        Ok(list)
-    }
-
-    /// One of them.
-    pub fn get(&self, id: &TaskId) -> Result<Task, TaskError> {
-        self.look(&self.folder(id), &Snapshot::take())?.ok_or_else(|| TaskError::Unknown { id: id.clone() })
-    }
-
     /// At most so many bytes of what it printed, from this offset on.
     pub fn read(&self, id: &TaskId, since: u64, most: usize) -> Result<Chunk, TaskError> {
         let folder = self.folder(id);
         let unknown = || TaskError::Unknown { id: id.clone() };
-        let ending = folder.ending()?;
+        let layout = folder.layout()?;
         let record = folder.record()?.ok_or_else(unknown)?;
-        let layout = ending.map(|ending| ending.layout);
         reading::read(&folder, &record, layout, since, most)
             .map_err(|source| TaskError::State { path: folder.output(), source })
     }
@@ -345,49 +324,11 @@ impl Tasks {
         let folder = self.folder(id);
         if self.is_over(id)? {
             let path = folder.path();
-            folder.remove().map_err(|source| TaskError::State { path: path.to_owned(), source })?;
+            folder
+                .remove(&Outputs::default())
+                .map_err(|source| TaskError::State { path: path.to_owned(), source })?;
         }
         Ok(())
-    }
-
-    /// None where none has started.
-    fn look(&self, folder: &Folder, snapshot: &Snapshot) -> Result<Option<Task>, TaskError> {
-        // In this order: a supervisor writes the result before it lets go.
-        let claimed = folder.is_claimed()?;
-        let ending = folder.ending()?;
-        let Some(record) = folder.record()? else { return Ok(None) };
-        let layout = ending.as_ref().map(|ending| ending.layout);
-        let length = reading::length(folder, &record, layout).unwrap_or(0);
-        let last_line = last_line(folder, &record, layout, length);
-        let ended = ending.as_ref().map(|ending| time(ending.ended));
-        let state = match ending {
-            Some(Ending { outcome, .. }) => TaskState::Ended(Box::new(outcome)),
-            None if claimed => TaskState::Running(snapshot.beneath(record.supervisor)),
-            None if record.boot != boot() => {
-                TaskState::Lost { reason: "the machine was restarted", survivors: vec![] }
-            }
-            None => TaskState::Lost {
-                reason: "its supervisor was killed",
-                survivors: snapshot.of_task(&record.id),
-            },
-        };
-        Ok(Some(Task {
-            id: record.id,
-            command: record.command,
-            display: record.display,
-            description: record.description,
-            agent: record.agent,
-            placed: self.placed,
-            origin: record.origin.unwrap_or_else(|| record.cwd.clone()).into(),
-            cwd: record.cwd.into(),
-            started: time(record.started),
-            ended,
-            pid: record.pid,
-            output_file: folder.output(),
-            output_bytes: length,
-            last_line,
-            state,
-        }))
     }
 
     fn make_directories(&self) -> Result<(PathBuf, PathBuf), TaskError> {
@@ -424,35 +365,6 @@ impl Tasks {
         let named = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<TaskId>().ok());
         Ok(named.map(|id| self.folder(&id)).collect())
     }
-
-    fn live(&self) -> Result<Vec<TaskId>, TaskError> {
-        // When in doubt it lives.
-        let claimed = self.folders()?.into_iter().filter(|folder| folder.is_claimed().unwrap_or(true));
-        let mut live: Vec<TaskId> = claimed.filter_map(|folder| folder.name()).collect();
-        live.sort();
-        Ok(live)
-    }
-
-    /// Removes finished tasks that are too old, and the oldest beyond a size. Also what was never started.
-    fn prune(&self, age: Duration, size: u64) {
-        let mut finished = vec![];
-        let is_over = |folder: &Folder| folder.is_claimed().is_ok_and(|claimed| !claimed);
-        for folder in self.folders().unwrap_or_default().into_iter().filter(is_over) {
-            let modified = fs::metadata(folder.path()).and_then(|metadata| metadata.modified());
-            let old = modified.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
-            finished.push((old, folder.size(), folder));
-        }
-        finished.sort_by_key(|(old, ..)| *old);
-        let mut total: u64 = 0;
-        for (old, bytes, folder) in finished {
-            total = total.saturating_add(bytes);
-            // Under the lock that starting takes: what has no record now will never have one.
-            let never_started = matches!(folder.record(), Ok(None));
-            if old > age || total > size || never_started {
-                let _ = folder.remove();
-            }
-        }
-    }
 }
 
 /// What no command may see: others could be told what to do, and held up.
@@ -468,15 +380,4 @@ fn usually_ends(signal: Signal) -> bool {
 
 fn time(milliseconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(milliseconds)
-}
-
-/// The last line that is not blank, and not too long.
-fn last_line(folder: &Folder, record: &Record, layout: Option<log::Layout>, length: u64) -> String {
-    const NEAR: u64 = 4096;
-    const LONGEST: usize = 200;
-    let chunk = reading::read(folder, record, layout, length.saturating_sub(NEAR), 4096);
-    let bytes = chunk.map(|chunk| chunk.bytes).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(LONGEST).collect()
 }

@@ -42,7 +42,7 @@ impl Presence {
             folder.write_record(&Record::announced(id.clone(), command, context))?;
             Ok((claim, orders))
         });
-        let (claim, orders) = announced.inspect_err(|_| drop(folder.remove()))?;
+        let (claim, orders) = announced.inspect_err(|_| drop(folder.remove_without_output()))?;
         // The caller's own tokens may be shared with other commands.
         let (cancel, kill) = (context.token().child_token(), context.kill_token().child_token());
         let context = context.clone().cancel(cancel.clone()).kill(kill.clone());
@@ -62,7 +62,7 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         self.orders.abort();
-        if let Err(error) = self.folder.remove() {
+        if let Err(error) = self.folder.remove_without_output() {
             tracing::warn!(path = %self.folder.path().display(), %error, "cannot remove the folder of a command");
         }
     }

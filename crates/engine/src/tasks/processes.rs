@@ -1,5 +1,6 @@
 //! What the processes of tasks use, and which of them outlived their supervisor.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
@@ -27,6 +28,9 @@ pub struct Live {
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     processes: BTreeMap<i32, Stat>,
+    children: BTreeMap<i32, Vec<i32>>,
+    /// Those that carry the name of a task, by that name. Read when first asked for.
+    carriers: OnceCell<BTreeMap<String, Vec<i32>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -40,18 +44,32 @@ impl Snapshot {
     pub(super) fn take() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        Self { processes: pids.filter_map(|pid| Some((pid, stat(pid)?))).collect() }
+        Self::of(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect())
     }
 
-    /// Everything beneath a supervisor: orphans come back to it.
+    fn of(processes: BTreeMap<i32, Stat>) -> Self {
+        let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+        for (pid, stat) in &processes {
+            children.entry(stat.parent).or_default().push(*pid);
+        }
+        Self { processes, children, carriers: OnceCell::new() }
+    }
+
+    /// Sums up everything beneath a supervisor: orphans come back to it.
     pub(super) fn beneath(&self, supervisor: i32) -> Live {
         let mut live = Live::default();
         let (mut ticks, mut pages) = (0, 0);
-        for stat in self.processes.iter().filter(|(pid, _)| self.descends(**pid, supervisor)).map(|(_, s)| s)
-        {
-            live.processes += 1;
-            ticks += stat.ticks;
-            pages += stat.pages;
+        let mut parents = vec![supervisor];
+        while let Some(parent) = parents.pop() {
+            // Ids are used again while the table is read, so a process may seem to descend from itself. Each has one
+            // parent, so such a circle is met only where it leads through the supervisor.
+            let found = self.children.get(&parent).into_iter().flatten().filter(|pid| **pid != supervisor);
+            for (pid, stat) in found.filter_map(|pid| Some((pid, self.processes.get(pid)?))) {
+                live.processes += 1;
+                ticks += stat.ticks;
+                pages += stat.pages;
+                parents.push(*pid);
+            }
         }
         let per_second = rustix::param::clock_ticks_per_second().max(1);
         live.cpu = Duration::from_millis(ticks.saturating_mul(1000) / per_second);
@@ -59,27 +77,27 @@ impl Snapshot {
         live
     }
 
-    fn descends(&self, pid: i32, ancestor: i32) -> bool {
-        const DEEPEST: usize = 1000;
-        let mut at = pid;
-        for _ in 0..DEEPEST {
-            match self.processes.get(&at) {
-                Some(stat) if stat.parent == ancestor => return true,
-                Some(stat) => at = stat.parent,
-                None => return false,
-            }
-        }
-        false
+    /// Finds the processes that carry a task's name.
+    pub(super) fn of_task(&self, id: &TaskId) -> Vec<Process> {
+        let carriers = self.carriers.get_or_init(|| self.read_names());
+        carriers.get(id.as_str()).into_iter().flatten().copied().map(named).collect()
     }
 
-    /// Those that carry a task's name.
-    pub(super) fn of_task(&self, id: &TaskId) -> Vec<Process> {
-        let entry = format!("{VARIABLE}={id}");
-        let carries = |pid: &i32| {
+    fn read_names(&self) -> BTreeMap<String, Vec<i32>> {
+        let mut carriers: BTreeMap<String, Vec<i32>> = BTreeMap::new();
+        for pid in self.processes.keys() {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
-        };
-        self.processes.keys().copied().filter(carries).map(named).collect()
+            for variable in environment.split(|byte| *byte == 0) {
+                let value =
+                    variable.strip_prefix(VARIABLE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+                let Some(name) = value.and_then(|name| std::str::from_utf8(name).ok()) else { continue };
+                let pids = carriers.entry(name.to_owned()).or_default();
+                if pids.last() != Some(pid) {
+                    pids.push(*pid);
+                }
+            }
+        }
+        carriers
     }
 }
 
@@ -124,4 +142,51 @@ fn stat(pid: i32) -> Option<Stat> {
 pub(super) fn boot() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(i32, i32)]) -> Snapshot {
+        let stat = |parent| Stat { parent, ticks: 0, pages: 1 };
+        Snapshot::of(rows.iter().map(|(pid, parent)| (*pid, stat(*parent))).collect())
+    }
+
+    #[test]
+    fn everything_beneath_is_counted_and_nothing_else() {
+        // 10 and 20 are supervisors, and 10 has adopted 30, a supervisor in itself.
+        let rows = [(10, 1), (11, 10), (12, 11), (30, 10), (31, 30), (20, 1), (21, 20), (40, 1), (41, 40)];
+        let processes = |supervisor| table(&rows).beneath(supervisor).processes;
+        assert_eq!([10, 20, 30, 12, 99].map(processes), [4, 1, 1, 0, 0]);
+        let page = rustix::param::page_size() as u64;
+        assert_eq!(table(&rows).beneath(10).rss_kib, 4 * page / 1024);
+    }
+
+    #[test]
+    fn a_circle_of_reused_ids_ends() {
+        let circle = table(&[(10, 12), (11, 10), (12, 11), (20, 20)]);
+        assert_eq!(circle.beneath(10).processes, 2);
+        assert_eq!(circle.beneath(20).processes, 0);
+    }
+
+    #[test]
+    fn survivors_are_told_apart_by_their_tasks() {
+        let spawn =
+            |name: &str| std::process::Command::new("sleep").arg("60").env(VARIABLE, name).spawn().unwrap();
+        let names = ["bash-aaaaa2", "bash-aaaaa3"];
+        let mut sleepers = names.map(spawn);
+        let snapshot = Snapshot::take();
+        for (sleeper, name) in sleepers.iter().zip(names) {
+            let found = snapshot.of_task(&name.parse().unwrap());
+            let pids: Vec<i32> = found.iter().map(|process| process.pid).collect();
+            assert_eq!(pids, [i32::try_from(sleeper.id()).unwrap()]);
+            assert_eq!(found[0].command, "sleep 60");
+        }
+        assert_eq!(snapshot.of_task(&"bash-aaaaa4".parse().unwrap()).len(), 0);
+        for sleeper in &mut sleepers {
+            sleeper.kill().unwrap();
+            sleeper.wait().unwrap();
+        }
+    }
 }

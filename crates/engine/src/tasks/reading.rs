@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::rc::Rc;
 
-use super::folder::{Folder, Record};
-use super::log::{Layout, pieces};
+use super::folder::{Folder, Record, plain};
+use super::log::{Layout, Outputs};
 
 /// A part of what a task printed.
 ///
@@ -27,7 +27,8 @@ pub struct Chunk {
 struct Stretch {
     start: u64,
     length: u64,
-    file: PathBuf,
+    /// None where somebody has removed it.
+    file: Option<Rc<File>>,
     at: u64,
 }
 
@@ -39,13 +40,47 @@ pub(super) fn read(
     since: u64,
     most: usize,
 ) -> io::Result<Chunk> {
-    /// A piece may go while it is looked at.
+    while_pieces_go(&Outputs::default(), |outputs| {
+        read_from(&stretches(folder, record, layout, outputs)?, layout, since, most)
+    })
+}
+
+/// Returns how far the output goes, and the end of it: at most so many bytes, without a gap.
+pub(super) fn end(
+    folder: &Folder,
+    record: &Record,
+    layout: Option<Layout>,
+    most: u64,
+    outputs: &Outputs,
+) -> io::Result<(u64, Vec<u8>)> {
+    while_pieces_go(outputs, |outputs| {
+        let stretches = stretches(folder, record, layout, outputs)?;
+        let length = end_of(&stretches, layout);
+        let (mut since, mut bytes) = (length.saturating_sub(most), vec![]);
+        while since < length {
+            let most = usize::try_from(length - since).unwrap_or(usize::MAX);
+            let Ok(chunk) = read_from(&stretches, layout, since, most) else { break };
+            if chunk.bytes.is_empty() {
+                break;
+            }
+            if chunk.dropped > 0 {
+                bytes.clear();
+            }
+            bytes.extend(chunk.bytes);
+            since = chunk.next;
+        }
+        Ok((length, bytes))
+    })
+}
+
+/// Tries with a fresh list of the pieces if one has gone since they were listed.
+fn while_pieces_go<T>(outputs: &Outputs, attempt: impl Fn(&Outputs) -> io::Result<T>) -> io::Result<T> {
     const TRIES: usize = 20;
-    let mut result = attempt(folder, record, layout, since, most);
+    let mut result = attempt(outputs);
     for _ in 1..TRIES {
         match result {
             Err(ref error) if error.kind() == io::ErrorKind::NotFound => {
-                result = attempt(folder, record, layout, since, most);
+                result = attempt(&Outputs::default());
             }
             _ => break,
         }
@@ -53,15 +88,8 @@ pub(super) fn read(
     result
 }
 
-fn attempt(
-    folder: &Folder,
-    record: &Record,
-    layout: Option<Layout>,
-    since: u64,
-    most: usize,
-) -> io::Result<Chunk> {
-    let stretches = stretches(folder, record, layout)?;
-    let end = end_of(&stretches, layout);
+fn read_from(stretches: &[Stretch], layout: Option<Layout>, since: u64, most: usize) -> io::Result<Chunk> {
+    let end = end_of(stretches, layout);
     let Some(stretch) = stretches.iter().find(|stretch| stretch.start + stretch.length > since) else {
         // Nothing newer; or what was newer could not be kept.
         let offset = since.min(end);
@@ -71,14 +99,10 @@ fn attempt(
     let offset = since.max(stretch.start);
     let left = usize::try_from(stretch.start + stretch.length - offset).unwrap_or(usize::MAX);
     let mut bytes = vec![0; left.min(most)];
-    let count = read_at(&File::open(&stretch.file)?, &mut bytes, stretch.at + (offset - stretch.start))?;
+    let file = stretch.file.as_deref().ok_or(io::ErrorKind::NotFound)?;
+    let count = read_at(file, &mut bytes, stretch.at + (offset - stretch.start))?;
     bytes.truncate(count);
     Ok(Chunk { dropped: offset - since, offset, next: offset + count as u64, bytes })
-}
-
-/// How far the output goes.
-pub(super) fn length(folder: &Folder, record: &Record, layout: Option<Layout>) -> io::Result<u64> {
-    Ok(end_of(&stretches(folder, record, layout)?, layout))
 }
 
 fn end_of(stretches: &[Stretch], layout: Option<Layout>) -> u64 {
@@ -86,8 +110,17 @@ fn end_of(stretches: &[Stretch], layout: Option<Layout>) -> u64 {
     layout.filter(|layout| layout.tail > 0).map_or(kept, |layout| layout.total)
 }
 
-fn stretches(folder: &Folder, record: &Record, layout: Option<Layout>) -> io::Result<Vec<Stretch>> {
-    let file = folder.output();
+fn stretches(
+    folder: &Folder,
+    record: &Record,
+    layout: Option<Layout>,
+    outputs: &Outputs,
+) -> io::Result<Vec<Stretch>> {
+    let file = match plain(&folder.output()) {
+        Ok(file) => Some(Rc::new(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
     if let Some(Layout { total, head, marker, tail }) = layout.filter(|layout| layout.tail > 0) {
         let first = Stretch { start: 0, length: head, file: file.clone(), at: 0 };
         let second = Stretch { start: total - tail, length: tail, file, at: head + marker };
@@ -95,11 +128,16 @@ fn stretches(folder: &Folder, record: &Record, layout: Option<Layout>) -> io::Re
     }
     // After the end a line of ours follows; while it runs nothing does.
     let most = layout.map_or(record.head, |layout| layout.head);
-    let written = file.metadata().map_or(0, |metadata| metadata.len());
+    let written = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|metadata| metadata.len()))?;
     let mut stretches = vec![Stretch { start: 0, length: written.min(most), file, at: 0 }];
-    for (start, file) in pieces(&folder.output())? {
-        let length = file.metadata()?.len();
-        stretches.push(Stretch { start, length, file, at: 0 });
+    // The first piece is begun when the beginning is full. Where none is kept there is no output.
+    let has_pieces = layout.map_or(most > 0 && written >= most, |layout| layout.total > layout.head);
+    if has_pieces {
+        for (start, path) in outputs.pieces(&folder.output())? {
+            let file = plain(&path)?;
+            let length = file.metadata()?.len();
+            stretches.push(Stretch { start, length, file: Some(Rc::new(file)), at: 0 });
+        }
     }
     Ok(stretches)
 }
@@ -207,7 +245,16 @@ mod tests {
             let expected = [&data[..total.min(100)], &data[(total.min(100) + dropped)..total]].concat();
             assert_eq!(after, expected, "{total}");
             assert!(total < 200 || after.len() >= 150, "{total}: {}", after.len());
-            assert_eq!(length(&folder, &record, Some(layout)).unwrap(), total as u64);
+            let most = 1 + total as u64 % 130;
+            let (length, end) = end(&folder, &record, Some(layout), most, &Outputs::default()).unwrap();
+            assert_eq!(length, total as u64);
+            let wanted = usize::try_from(most).unwrap().min(total);
+            assert!(data[..total].ends_with(&end) && after.ends_with(&end), "{total}");
+            assert!(
+                end.len() == wanted || total > 100 && end.len() >= wanted.min(50),
+                "{total}: {}",
+                end.len()
+            );
             let file = std::fs::read(folder.output()).unwrap();
             assert!(file.ends_with(b"\n[ended]\n"));
         }

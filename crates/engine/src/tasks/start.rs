@@ -1,15 +1,13 @@
 //! Starting a task: a supervisor of its own, told what to run.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{FlockOperation, flock};
-
-use super::folder::{Folder, private};
-use super::log::Sizes;
+use super::folder::Folder;
+use super::index::Turn;
+use super::log::{Outputs, Sizes};
 use super::order::{Answer, Assignment};
 use super::{Placed, TaskError, Tasks};
 use crate::approval::Foregone;
@@ -32,16 +30,12 @@ pub(crate) fn start(
 ) -> Result<Outcome, TaskError> {
     let program = supervisor(settings)?;
     let tasks = Tasks::of(settings, Placed::Background);
-    let (folder, outputs) = tasks.make_directories()?;
-    // One at a time: the limit would mean nothing, and pruning could take a folder that is just being made.
-    let _turn = take_turn(&folder)?;
-    tasks.prune(settings.tasks.keep_for, settings.tasks.keep_size);
-    let live = tasks.live()?;
+    let turn = Turn::take(&tasks, &settings.tasks)?;
+    let live = turn.live();
     if live.len() >= settings.tasks.most {
         return Err(TaskError::TooMany { most: settings.tasks.most, live });
     }
-    let failed = |source| TaskError::State { path: folder.clone(), source };
-    let (id, place) = Folder::create(&folder, &outputs).map_err(failed)?;
+    let (id, place) = turn.create_folder()?;
     let assignment = Assignment {
         id,
         folder: place.path().as_os_str().to_owned(),
@@ -55,7 +49,7 @@ pub(crate) fn start(
     let begun = assign(&program, &assignment);
     let is_running = matches!(&begun, Ok(outcome) if outcome.status == Status::Running || has_record(&place));
     if !is_running {
-        let _ = place.remove();
+        let _ = place.remove(&Outputs::default());
     }
     begun
 }
@@ -78,15 +72,6 @@ pub(crate) fn supervisor(settings: &Settings) -> Result<PathBuf, TaskError> {
         return Ok(this.to_owned());
     }
     std::env::current_exe().map_err(|source| TaskError::Supervisor { program: "this program".into(), source })
-}
-
-fn take_turn(folder: &Path) -> Result<File, TaskError> {
-    let path = folder.join("lock");
-    let taken = private().create(true).truncate(false).open(&path).and_then(|file| {
-        rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
-        Ok(file)
-    });
-    taken.map_err(|source| TaskError::State { path, source })
 }
 
 fn assign(program: &Path, assignment: &Assignment) -> Result<Outcome, TaskError> {

@@ -13,7 +13,8 @@ use rustix::fs::{Mode, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Order, Orders};
-use super::folder::{Claim, Ending, Folder, Record, Reserved, VERSION, milliseconds_since_1970};
+use super::ending::{Ending, Reserved};
+use super::folder::{Claim, Folder, Record, VERSION, milliseconds_since_1970};
 use super::log::Log;
 use super::order::{Answer, Assignment};
 use super::processes::VARIABLE;
@@ -98,8 +99,10 @@ impl Supervisor {
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
         let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
         let request = request.env(VARIABLE, id.as_str());
-        let prepared = Log::create(self.folder.output(), sizes).and_then(|log| {
-            Ok((log, Reserved::in_folder(&self.folder)?, Orders::listen(&self.folder.control())?))
+        // The output last: it would stay if the folder has been taken for one that was never started, and removed.
+        let prepared = Reserved::in_folder(&self.folder).and_then(|reserved| {
+            let orders = Orders::listen(&self.folder.control())?;
+            Ok((Log::create(self.folder.output(), sizes)?, reserved, orders))
         });
         let (log, reserved, orders) = match prepared {
             Ok(prepared) => prepared,

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use bashtion_sandbox::Exit;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -42,10 +43,15 @@ impl Serialize for Task {
                 });
             }
             TaskState::Ended(outcome) => {
-                let whole = serde_json::to_value(outcome.as_ref()).unwrap_or_default();
-                exit_code = whole["exit_code"].clone();
-                signal = whole["signal"].clone();
-                usage = whole["usage"].clone();
+                match outcome.exit {
+                    Some(Exit::Code(code)) => exit_code = json!(code),
+                    Some(Exit::Signal(by)) => signal = json!(by.to_string()),
+                    None => {}
+                }
+                usage = json!({
+                    "cpu_ms": milliseconds(outcome.usage.cpu),
+                    "max_rss_kib": outcome.usage.max_rss_kib,
+                });
             }
             TaskState::Over => {}
             TaskState::Lost { reason: why, survivors: alive } => {
