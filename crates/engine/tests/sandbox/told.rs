@@ -138,7 +138,7 @@ fn variables_that_make_programs_behave() {
     for hold in [Hold::Workspace, Hold::ReadOnly] {
         let text = environment(hold);
         for line in [
-            "TMPDIR=/tmp/bashtion-", "PIP_RETRIES=0\n", "npm_config_fetch_retries=0\n",
+            "TMPDIR=/tmp/bashtion-", "PIP_RETRIES=1\n", "npm_config_fetch_retries=0\n",
             "TAR_OPTIONS=--no-same-owner\n",
         ] {
             assert!(text.contains(line), "{hold:?} {line}");
