@@ -1,0 +1,76 @@
+//! Whether a file's own permissions would have been enough, had there been no sandbox.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::{Access, StatVfsMountFlags};
+
+/// What was to be done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    Read,
+    /// Also making it, where it does not exist.
+    Write,
+}
+
+/// Returns true if the user may do this by the permissions of the file, or of the directory that it would be made in.
+///
+/// Root is taken without its powers, which a confined command does not have: what it needs them for, no setting of the
+/// sandbox allows.
+pub(super) fn allow(path: &Path, deed: Deed) -> bool {
+    let Some(existing) = path.ancestors().find(|path| path.symlink_metadata().is_ok()) else { return false };
+    let exists = existing == path;
+    let deed = if exists { deed } else { Deed::Write };
+    if !exists && !existing.is_dir() {
+        return false;
+    }
+    if rustix::process::geteuid().is_root() {
+        return modes_allow(existing, deed) && on_the_way(existing).all(may_pass);
+    }
+    let access = match deed {
+        Deed::Read => Access::READ_OK,
+        Deed::Write => Access::WRITE_OK,
+    };
+    rustix::fs::access(existing, access).is_ok() || (exists && may_replace(path, deed))
+}
+
+/// Returns true if the file system itself can only be read, for everybody.
+pub(super) fn is_on_read_only(path: &Path) -> bool {
+    let existing = path.ancestors().find(|path| path.exists());
+    let flags = existing.and_then(|path| rustix::fs::statvfs(path).ok()).map(|found| found.f_flag);
+    flags.is_some_and(|flags| flags.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// Removing and renaming need no more than the directory.
+fn may_replace(path: &Path, deed: Deed) -> bool {
+    let parent = path.parent();
+    deed == Deed::Write && parent.is_some_and(|parent| rustix::fs::access(parent, Access::WRITE_OK).is_ok())
+}
+
+fn on_the_way(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().skip(1)
+}
+
+fn may_pass(directory: &Path) -> bool {
+    bits(directory).is_some_and(|bits| bits & 0b001 != 0)
+}
+
+fn modes_allow(path: &Path, deed: Deed) -> bool {
+    let of = |path: &Path, bit: u32| bits(path).is_some_and(|bits| bits & bit != 0);
+    match deed {
+        Deed::Read => of(path, 0b100),
+        Deed::Write => of(path, 0b010) || path.parent().is_some_and(|parent| of(parent, 0b010)),
+    }
+}
+
+/// The part of the mode that is about root, as owner, by its group, or as anybody else.
+fn bits(path: &Path) -> Option<u32> {
+    let metadata = path.metadata().ok()?;
+    let group = rustix::process::getegid().as_raw();
+    let shift = match (metadata.uid(), metadata.gid()) {
+        (0, _) => 6,
+        (_, of) if of == group => 3,
+        (_, _) => 0,
+    };
+    Some(metadata.mode() >> shift & 0b111)
+}
