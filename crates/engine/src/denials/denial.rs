@@ -30,7 +30,9 @@ pub(super) struct Denial {
 pub(super) enum What {
     /// A file or directory outside of what is writable.
     Changing(PathBuf),
-    /// A secret.
+    /// The same, where it is not known what.
+    ChangingSomething,
+    /// A secret, or what only root's powers open.
     Using(PathBuf),
     /// A device other than the harmless ones.
     OpeningDevice(PathBuf),
@@ -61,6 +63,7 @@ impl Denial {
         let between = match what {
             What::Limit { .. } => ", ",
             What::Changing(_)
+            | What::ChangingSomething
             | What::Using(_)
             | What::OpeningDevice(_)
             | What::ChangingRepository
@@ -83,6 +86,7 @@ impl Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Changing(path) => write!(f, "changing {}", shown(path)),
+            Self::ChangingSomething => f.write_str("changing a file outside"),
             Self::Using(path) => write!(f, "using {}", shown(path)),
             Self::OpeningDevice(path) => write!(f, "opening the device {}", shown(path)),
             Self::ChangingRepository => f.write_str("changing hooks or configuration of a repository"),

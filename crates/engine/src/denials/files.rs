@@ -7,12 +7,14 @@ use bashtion_sandbox::{Enforced, Mode};
 use super::End;
 use super::denial::{Denial, What, plain};
 use super::evidence::Evidence;
-use super::message::{Message, Reason, path_before};
-use super::permissions::{Deed, allow, is_on_read_only};
+use super::message::{Message, Reason, path_after, path_before};
+use super::permissions::{Deed, allow, is_on_read_only, need_powers};
 use super::remedy::{Place, Remedy, Writable};
 
 /// More messages than this are about the same thing.
 const MOST_MESSAGES: usize = 50;
+
+const OUTSIDE: &str = "only the workspace, $TMPDIR and package caches can be changed";
 
 /// One denial for each path that a message names and that the rules refuse.
 pub(super) fn refused(end: &End<'_>, evidence: &Evidence<'_>) -> Vec<Denial> {
@@ -21,16 +23,22 @@ pub(super) fn refused(end: &End<'_>, evidence: &Evidence<'_>) -> Vec<Denial> {
         evidence.lines.iter().enumerate().filter_map(|(index, line)| Some((index, Message::read(line)?)));
     for (index, message) in messages.take(MOST_MESSAGES) {
         let mut paths = message.paths(end.cwd);
-        if paths.is_empty() && message.names_nothing() {
-            paths.extend(path_before(&evidence.lines[..index], end.cwd));
+        if paths.is_empty() {
+            let (before, after) = (&evidence.lines[..index], &evidence.lines[index + 1..]);
+            let near = path_after(after, end.cwd);
+            paths.extend(near.or_else(|| path_before(before, end.cwd).filter(|_| message.names_nothing())));
         }
         if paths.is_empty() {
             // A relative name after `cd`, or none at all: what the command was seen to want.
             paths.clone_from(&end.wishes.changes);
         }
-        let believed = |path: &PathBuf| evidence.is_believed(evidence.lines[index], message.sign, Some(path));
-        let found =
-            paths.iter().filter(|path| believed(path)).find_map(|path| end.explain(path, message.reason));
+        let believed = |path| evidence.is_believed(evidence.lines[index], message.sign, path);
+        let found = if paths.is_empty() && believed(None) {
+            end.unnamed(message.reason)
+        } else {
+            let mut believed = paths.iter().filter(|path| believed(Some(path.as_path())));
+            believed.find_map(|path| end.explain(path, message.reason))
+        };
         if let Some(denial) = found.filter(|denial| !denials.contains(denial)) {
             denials.push(denial);
         }
@@ -71,14 +79,40 @@ impl End<'_> {
             && confinement.writable.iter().any(|root| real.starts_with(root));
         let is_own_temporary =
             real.starts_with(&confinement.temporary) && path.to_string_lossy().contains("/bashtion-");
-        if is_writable
-            || is_own_temporary
-            || !self.refuses_writing_with(reason, &real)
-            || !allow(&real, Deed::Write)
+        if is_own_temporary {
+            return None;
+        }
+        if reason == Reason::Denied
+            && !self.keeps_powers()
+            && [Deed::Read, Deed::Write].iter().any(|deed| need_powers(&real, *deed))
         {
+            return Some(Denial {
+                what: What::Using(real),
+                why: "its mode or owner closes it, and root has no powers in the sandbox",
+                remedy: Remedy::SandboxOff,
+            });
+        }
+        if is_writable || !self.refuses_writing_with(reason, &real) || !allow(&real, Deed::Write) {
             return None;
         }
         Some(self.change(real))
+    }
+
+    /// A message that names no path, and none can be found: `Read-only file system (os error 30)`. Mounts that cannot be written
+    /// are the sandbox's own, nearly always; for other reasons nothing is said.
+    fn unnamed(&self, reason: Reason) -> Option<Denial> {
+        let is_ours = reason == Reason::ReadOnly
+            && self.confinement.mode == Mode::Workspace
+            && !is_on_read_only(self.cwd);
+        let remedy = Remedy::Writable(Writable { place: Place::Unnamed, is_temporary: false });
+        is_ours.then_some(Denial { what: What::ChangingSomething, why: OUTSIDE, remedy })
+    }
+
+    /// Root keeps its powers over files where the workspace belongs to somebody else.
+    fn keeps_powers(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let is_foreign = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() != 0);
+        self.confinement.mode == Mode::Workspace && self.confinement.workspaces.iter().any(is_foreign)
     }
 
     /// What a mount that cannot be written says, and what Landlock and the filter say where there are no mounts.
@@ -107,11 +141,7 @@ impl End<'_> {
             };
         }
         let remedy = Remedy::Writable(Writable { place: self.place_for(&real), is_temporary });
-        Denial {
-            what: What::Changing(real),
-            why: "only the workspace, $TMPDIR and package caches can be changed",
-            remedy,
-        }
+        Denial { what: What::Changing(real), why: OUTSIDE, remedy }
     }
 
     /// The smallest place that would have to be writable: the directory of a file, unless much else is in it.

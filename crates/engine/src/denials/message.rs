@@ -87,6 +87,14 @@ pub(super) fn path_before(lines: &[&str], cwd: &Path) -> Option<PathBuf> {
     near.into_iter().find_map(|line| paths_in(line, cwd).pop())
 }
 
+/// The path in the lines after, where Node.js lists the fields of an error: `code: 'EROFS'`, then `path: '/x'`.
+pub(super) fn path_after(lines: &[&str], cwd: &Path) -> Option<PathBuf> {
+    const LINES: usize = 4;
+    let is_field =
+        |line: &&&str| ["path: ", "dest: "].iter().any(|field| line.trim_start().starts_with(field));
+    lines.iter().take(LINES).filter(is_field).find_map(|line| paths_in(line, cwd).pop())
+}
+
 /// Paths that a text names, in its order: quoted, or a word of their own.
 fn paths_in(text: &str, cwd: &Path) -> Vec<PathBuf> {
     let is_quote = |c: char| "'\"‘’`«»".contains(c);

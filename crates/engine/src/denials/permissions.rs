@@ -15,23 +15,31 @@ pub(super) enum Deed {
 
 /// Returns true if the user may do this by the permissions of the file, or of the directory that it would be made in.
 ///
-/// Root is taken without its powers, which a confined command does not have: what it needs them for, no setting of the
-/// sandbox allows.
+/// Root is taken without its powers, which a confined command does not have.
 pub(super) fn allow(path: &Path, deed: Deed) -> bool {
-    let Some(existing) = path.ancestors().find(|path| path.symlink_metadata().is_ok()) else { return false };
-    let exists = existing == path;
-    let deed = if exists { deed } else { Deed::Write };
-    if !exists && !existing.is_dir() {
-        return false;
-    }
+    let Some((existing, deed)) = concerned(path, deed) else { return false };
     if rustix::process::geteuid().is_root() {
-        return modes_allow(existing, deed) && on_the_way(existing).all(may_pass);
+        modes_allow(existing, deed) && on_the_way(existing).all(may_pass)
+    } else {
+        kernel_allows(existing, deed)
     }
-    let access = match deed {
-        Deed::Read => Access::READ_OK,
-        Deed::Write => Access::WRITE_OK,
-    };
-    rustix::fs::access(existing, access).is_ok() || (exists && may_replace(path, deed))
+}
+
+/// Returns true if root may do this, but only by its powers.
+pub(super) fn need_powers(path: &Path, deed: Deed) -> bool {
+    rustix::process::geteuid().is_root()
+        && !allow(path, deed)
+        && concerned(path, deed).is_some_and(|(existing, deed)| kernel_allows(existing, deed))
+}
+
+/// What is asked about: the file, or the directory that it would be made in.
+fn concerned(path: &Path, deed: Deed) -> Option<(&Path, Deed)> {
+    let existing = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
+    match (existing == path, deed) {
+        (true, deed) => Some((existing, deed)),
+        (false, Deed::Write) => existing.is_dir().then_some((existing, Deed::Write)),
+        (false, Deed::Read) => None,
+    }
 }
 
 /// Returns true if the file system itself can only be read, for everybody.
@@ -41,10 +49,20 @@ pub(super) fn is_on_read_only(path: &Path) -> bool {
     flags.is_some_and(|flags| flags.contains(StatVfsMountFlags::RDONLY))
 }
 
-/// Removing and renaming need no more than the directory.
-fn may_replace(path: &Path, deed: Deed) -> bool {
-    let parent = path.parent();
-    deed == Deed::Write && parent.is_some_and(|parent| rustix::fs::access(parent, Access::WRITE_OK).is_ok())
+/// Asks the kernel, with all the powers of this process.
+fn kernel_allows(path: &Path, deed: Deed) -> bool {
+    let may = |path: &Path, access| rustix::fs::access(path, access).is_ok();
+    match deed {
+        Deed::Read => may(path, Access::READ_OK),
+        Deed::Write => {
+            may(path, Access::WRITE_OK) || replaceable(path).is_some_and(|at| may(at, Access::WRITE_OK))
+        }
+    }
+}
+
+/// The directory, which is all that removing and renaming a file needs.
+fn replaceable(path: &Path) -> Option<&Path> {
+    path.parent().filter(|_| !path.is_dir())
 }
 
 fn on_the_way(path: &Path) -> impl Iterator<Item = &Path> {
@@ -59,7 +77,7 @@ fn modes_allow(path: &Path, deed: Deed) -> bool {
     let of = |path: &Path, bit: u32| bits(path).is_some_and(|bits| bits & bit != 0);
     match deed {
         Deed::Read => of(path, 0b100),
-        Deed::Write => of(path, 0b010) || path.parent().is_some_and(|parent| of(parent, 0b010)),
+        Deed::Write => of(path, 0b010) || replaceable(path).is_some_and(|parent| of(parent, 0b010)),
     }
 }
 

@@ -191,6 +191,42 @@ stops! {
     a_terminal: stop("head -c 0 /dev/ptmx", "opening a terminal", "ask your user to run this command");
 }
 
+/// Tells of an error as programs in Rust do: the reason last, the path above it.
+const LIKE_CARGO: &str = "import os, sys
+try: os.mkdir(sys.argv[1])
+except OSError as error:
+    print(f'error: failed to create package\\n\\nCaused by:\\n  failed to create directory `{error.filename}`\\n', file=sys.stderr)
+    print(f'Caused by:\\n  {error.strerror} (os error {error.errno})', file=sys.stderr)
+    sys.exit(101)
+";
+
+#[test]
+fn a_message_that_is_cut_is_told_without_its_path() {
+    for (command, told) in [
+        (
+            "python3 like_cargo.py ../new 2>&1 | tail -2",
+            "changing a file outside: only the workspace, $TMPDIR and package caches can be changed; \
+             allow it with --writable and a directory of its own",
+        ),
+        ("python3 like_cargo.py ../new 2>&1 | tail -5", "changing {root}/new: only the workspace"),
+        (
+            "node -e 'require(\"fs\").mkdirSync(\"{outside}/new\")' 2>&1 | tail -7",
+            "changing {outside}/new: only the workspace",
+        ),
+    ] {
+        let scene = Scene::new();
+        std::fs::write(scene.path("work/like_cargo.py"), LIKE_CARGO).unwrap();
+        let outcome = scene.run(Hold::Workspace, command);
+        let told = scene.fill(told);
+        let output = outcome.output.stdout();
+        assert!(
+            outcome.denials.iter().any(|denial| denial.contains(&told)),
+            "{output} {:?}",
+            outcome.denials
+        );
+    }
+}
+
 /// Which devices there are, and who may open them, differs between machines.
 #[test]
 fn a_device() {

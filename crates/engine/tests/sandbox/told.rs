@@ -82,7 +82,7 @@ fn it_is_told_also_when_the_command_goes_on() {
     for (command, word) in [
         ("cat ~/.ssh/id_ed25519; true", "secrets"),
         ("curl -sS http://example.com | head -1", "network"),
-        ("mkdir /opt/new-directory; true", "--writable /opt"),
+        ("mkdir {outside}/new; true", "--writable OUT"),
         ("git init -q r && cd r && true", ""),
     ] {
         let told = denials(Hold::Workspace, command);
