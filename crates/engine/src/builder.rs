@@ -7,7 +7,7 @@ use crate::engine::{Adopting, Settings};
 use crate::ledger::{Books, Ledger};
 use crate::tasks::TaskLimits;
 use crate::{
-    ApprovalLimits, Approver, Engine, EnvSettings, Leftovers, Limits, OutputSettings, Policy,
+    ApprovalLimits, Approver, Engine, EnvSettings, Leftovers, Limits, OutputSettings, Policy, Reader,
     SandboxSettings, Wording,
 };
 
@@ -80,6 +80,27 @@ impl Builder {
     #[must_use]
     pub fn wording(mut self, wording: Wording) -> Self {
         self.settings.wording = wording;
+        self
+    }
+
+    /// Who reads the results, so that advice names what they can do: options of the command line, or what a model can ask
+    /// its user for. By default a model.
+    ///
+    /// ```
+    /// use bashtion::{Engine, Reader, Request, ToolContext};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+    /// let dir = tempfile::tempdir().unwrap();
+    /// let request = || Request::new("mkdir /opt/made-by-a-test");
+    /// for (reader, advice) in [(Reader::CommandLine, "--writable /opt"), (Reader::Model, "ask your user")] {
+    ///     let engine = Engine::builder().reader(reader).build();
+    ///     let outcome = engine.run(request(), &ToolContext::from_host(dir.path())).await?;
+    ///     assert!(outcome.denials.iter().all(|denial| denial.contains(advice)), "{:?}", outcome.denials);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn reader(mut self, reader: Reader) -> Self {
+        self.settings.reader = reader;
         self
     }
 

@@ -1,12 +1,12 @@
 //! From what was observed to what it means.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bashtion_sandbox::{Exit, Report, Usage};
 
 use crate::admit::Job;
-use crate::denials::End;
+use crate::denials::{End, Reader};
 use crate::launch::Running;
 use crate::output::Output;
 use crate::session::{Answers, Session};
@@ -16,8 +16,8 @@ use crate::supervise::{Ended, Stopped, report};
 use crate::tasks::{Log, TaskId};
 use crate::{Outcome, Status, Verdict};
 
-pub(crate) fn conclude(ended: Ended) -> (Outcome, Option<Log>) {
-    let denials = denials(&ended);
+pub(crate) fn conclude(ended: Ended, reader: Reader) -> (Outcome, Option<Log>) {
+    let denials = denials(&ended, reader);
     let mut notes = notes(&ended);
     let Ended {
         facts,
@@ -160,21 +160,24 @@ impl Running {
     }
 }
 
-fn denials(ended: &Ended) -> Vec<String> {
+fn denials(ended: &Ended, reader: Reader) -> Vec<String> {
     let Some(confinement) = &ended.confinement else { return vec![] };
     let end = End {
+        command: &ended.facts.command,
         confinement,
         enforced: &ended.report,
         home: ended.facts.home.as_deref(),
         wishes: &ended.facts.wishes,
         cwd: &ended.facts.cwd,
         exit: ended.exit,
+        stages: ended.answers.pipeline.as_deref().unwrap_or_default(),
+        started: SystemTime::now().checked_sub(ended.duration).unwrap_or(SystemTime::UNIX_EPOCH),
         output: &ended.captured.output,
         limits_reached: &ended.limits_reached,
         refused_sockets: &ended.refused_sockets,
         restored: &ended.restored,
     };
-    end.denials()
+    end.denials(reader)
 }
 
 /// The outcome of a command that may not run, or not yet.

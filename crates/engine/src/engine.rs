@@ -22,7 +22,7 @@ use crate::settle::{Settled, settle};
 use crate::supervise::supervise;
 use crate::tasks::{self, Log, Presence, TaskError, TaskLimits, Tasks};
 use crate::{
-    Builder, EnvSettings, Event, Leftovers, Limits, Outcome, OutputSettings, Policy, Request,
+    Builder, EnvSettings, Event, Leftovers, Limits, Outcome, OutputSettings, Policy, Reader, Request,
     SandboxSettings, ToolContext, Wording,
 };
 
@@ -66,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) requires_description: bool,
     pub(crate) wording: Wording,
     pub(crate) policy: Policy,
+    /// For whom results are put into words.
+    pub(crate) reader: Reader,
     /// None: questions are not kept.
     pub(crate) approvals: Option<ApprovalLimits>,
 }
@@ -270,7 +272,7 @@ impl Engine {
         // Boxed for the same reason.
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
-        let (mut outcome, log) = conclude(ended);
+        let (mut outcome, log) = conclude(ended, self.settings.reader);
         outcome.text = self.in_words(&outcome);
         end.tell(&mut outcome);
         Ok((outcome, log))

@@ -76,6 +76,7 @@ pub use causes::causes;
 pub use confine::{SandboxSettings, usual_limits};
 pub use context::ToolContext;
 pub use convenience::{ShellError, bash, bash_sequence, bash_success};
+pub use denials::Reader;
 pub use engine::{Engine, Error};
 pub use environment::{Base, EnvSettings, Home};
 pub use event::{Event, EventSender, Events, Stream};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bashtion::{Answer, Engine, approve_with};
+use bashtion::{Answer, Engine, Reader, approve_with};
 use bashtion_server::{
     Http, HttpSettings, Provenance, Questions, ServeError, Server, Setup, Token, serve_stdio,
 };
@@ -203,7 +203,7 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     for root in &args.roots {
         roots.push(real(root, "--root")?);
     }
-    let mut engine = Engine::builder().profile(&profile);
+    let mut engine = Engine::builder().profile(&profile).reader(Reader::Model);
     engine = match args.approve {
         Approve::Ask => engine.approval_limits(profile.approvals.clone()),
         Approve::Never => engine,

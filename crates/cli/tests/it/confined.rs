@@ -55,6 +55,42 @@ fn another_directory_can_be_writable() {
     );
 }
 
+/// What is told is typed, and the command works.
+#[test]
+fn advice_can_be_followed() {
+    let world = world();
+    let prepare =
+        "git init -q . && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m first";
+    assert_eq!(world.bashtion().args(&["run", "--sandbox", "off", prepare]).finish().code(), Some(0));
+    fs::create_dir(world.work().join("../other")).unwrap();
+    for command in [
+        "touch ../other/file", "mkdir -p ../new/inner", "git worktree add -q ../tree",
+        "cd ../other && touch x",
+    ] {
+        let json = world
+            .bashtion()
+            .args(&["run", "--json", &format!("{{ {command}; }} 2>&1 | tail -3")])
+            .finish()
+            .json();
+        let denial = json["denials"][0].as_str().unwrap_or_else(|| panic!("{command} {json}"));
+        let directory = denial.split("--writable ").nth(1).unwrap();
+        if denial.contains("; make ") || denial.contains("or make ") {
+            fs::create_dir(directory).unwrap();
+        }
+        let finished = world.bashtion().args(&["run", "--writable", directory, command]).finish();
+        assert_eq!(finished.code(), Some(0), "{denial}: {finished:?}");
+    }
+}
+
+/// A hook puts a model's command into this form, and the model has no options.
+#[test]
+fn advice_beside_raw_output_is_for_a_model() {
+    let world = world();
+    let finished = world.bashtion().args(&["run", "--raw", "touch ../outside"]).finish();
+    let told = finished.stderr();
+    assert!(told.contains("ask your user to make") && !told.contains("--"), "{told}");
+}
+
 #[test]
 fn limits_are_applied_and_named() {
     let world = world();

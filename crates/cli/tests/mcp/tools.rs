@@ -65,6 +65,32 @@ fn the_model_is_told_how_it_is_confined_how_long_and_what_to_do() {
     assert_eq!(tools(&["--sandbox", "read-only"])[0]["annotations"]["destructiveHint"], false);
 }
 
+/// A model has no options of the command line, but somebody to ask.
+#[test]
+fn a_denial_says_what_to_ask_the_user_for() {
+    let world = world();
+    std::fs::create_dir(world.work().join("../other")).unwrap();
+    let other = world.work().join("../other").canonicalize().unwrap();
+    let mut client = Client::new(&world);
+    let result = client.bash("touch ../other/file 2>&1 | tail -3");
+    let advice = format!(
+        "ask your user to allow it with writable = [\"{}\"] under [sandbox] in the configuration",
+        other.display()
+    );
+    assert!(text(&result).contains(&advice), "{}", text(&result));
+    let denial = result["structuredContent"]["denials"][0].as_str().unwrap();
+    assert!(denial.contains(&advice) && !denial.contains("--"), "{denial}");
+    // Done as asked, it works.
+    let config = world.work().join("../config.toml");
+    std::fs::write(&config, format!("[sandbox]\nwritable = [\"{}\"]\n", other.display())).unwrap();
+    let finished = world
+        .bashtion()
+        .env("BASHTION_CONFIG", config.to_str().unwrap())
+        .args(&["run", "touch ../other/file 2>&1 | tail -3"])
+        .finish();
+    assert!(finished.code() == Some(0) && other.join("file").exists(), "{finished:?}");
+}
+
 #[test]
 fn a_result_is_whole_as_text_and_as_an_object() {
     let world = world();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bashtion::{Outcome, Request, SandboxMode, SandboxSettings, ToolContext};
+use bashtion::{Base, Engine, EnvSettings, Outcome, Request, SandboxMode, SandboxSettings, ToolContext};
 
 use crate::World;
 
@@ -56,6 +56,52 @@ async fn only_the_allow_list_and_the_non_interactive_variables() {
         "npm_config_yes": "true",
     }
     "#);
+}
+
+/// What programs need to work as in the user's own shell, and nothing that holds a secret.
+#[tokio::test]
+async fn proxies_certificates_and_toolchains_pass() {
+    let world = World::new();
+    let passing = [
+        ("HTTPS_PROXY", "http://proxy.example:3128"),
+        ("no_proxy", "localhost,.example"),
+        ("SSL_CERT_FILE", "/etc/company.pem"),
+        ("NODE_EXTRA_CA_CERTS", "/etc/company.pem"),
+        ("JAVA_HOME", "/opt/jdk"),
+        ("VIRTUAL_ENV", "/w/.venv"),
+        ("CONDA_PREFIX", "/opt/conda"),
+        ("NVM_DIR", "/home/agent/.nvm"),
+        ("RUSTUP_HOME", "/opt/rustup"),
+        ("LC_TIME", "de_DE.UTF-8"),
+        ("TZ", "Europe/Berlin"),
+    ];
+    let mut context = passing.iter().fold(caller(&world), |context, (name, value)| context.env(name, value));
+    for withheld in
+        ["PIP_INDEX_URL", "NPM_TOKEN", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "KUBECONFIG", "NODE_OPTIONS"]
+    {
+        context = context.env(withheld, "withheld");
+    }
+    let seen = variables(&world.engine.run(Request::new("env"), &context).await.unwrap());
+    for (name, value) in passing {
+        assert_eq!(seen.get(name).map(String::as_str), Some(value), "{name}");
+    }
+    assert!(!seen.values().any(|value| value == "withheld"), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_proxy_passes_without_its_password_unless_it_is_set() {
+    let world = World::new();
+    let secret = "http://me:hunter2@proxy.example:3128";
+    let context = caller(&world).env("HTTPS_PROXY", secret).env("http_proxy", secret);
+    let request = || Request::new("echo $HTTPS_PROXY $http_proxy");
+    let outcome = world.engine.run(request(), &context).await.unwrap();
+    assert_eq!(outcome.output.stdout(), "http://proxy.example:3128 http://proxy.example:3128\n");
+    let outcome = world.engine.run(request().env("HTTPS_PROXY", secret), &context).await.unwrap();
+    assert_eq!(outcome.output.stdout(), format!("{secret} http://proxy.example:3128\n"));
+    let everything = EnvSettings { base: Base::Inherit, ..EnvSettings::default() };
+    let engine = Engine::builder().env(everything).state_dir(world.path().join("state")).build();
+    let outcome = engine.run(request(), &context).await.unwrap();
+    assert_eq!(outcome.output.stdout(), format!("{secret} {secret}\n"));
 }
 
 #[tokio::test]

@@ -17,7 +17,9 @@ mod narrowing;
 mod network;
 mod processes;
 mod secrets;
+mod stops;
 mod told;
 mod usability;
+mod words;
 
 use scene::{Hold, Scene};

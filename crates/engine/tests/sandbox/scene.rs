@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bashtion::{
-    Engine, Namespaces, Network, Outcome, Policy, Request, SandboxMode, SandboxSettings, ToolContext,
+    Engine, Namespaces, Network, Outcome, Policy, Reader, Request, SandboxMode, SandboxSettings, ToolContext,
 };
 use tempfile::TempDir;
 
@@ -99,7 +99,18 @@ impl Scene {
     }
 
     pub(crate) fn run_as(&self, context: &ToolContext, settings: SandboxSettings, command: &str) -> Outcome {
-        let engine = self.engine(settings);
+        self.run_for(Reader::CommandLine, context, settings, command)
+    }
+
+    /// Runs a command whose result that reader gets.
+    pub(crate) fn run_for(
+        &self,
+        reader: Reader,
+        context: &ToolContext,
+        settings: SandboxSettings,
+        command: &str,
+    ) -> Outcome {
+        let engine = self.engine_for(reader, settings);
         let request = Request::new(self.fill(command)).timeout(Duration::from_secs(120));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(engine.run(request, context)).unwrap()
@@ -107,7 +118,12 @@ impl Scene {
 
     /// One that judges nothing.
     pub(crate) fn engine(&self, settings: SandboxSettings) -> Engine {
-        Engine::builder().policy(Policy::off()).state_dir(self.path("state")).sandbox(settings).build()
+        self.engine_for(Reader::CommandLine, settings)
+    }
+
+    pub(crate) fn engine_for(&self, reader: Reader, settings: SandboxSettings) -> Engine {
+        let engine = Engine::builder().policy(Policy::off()).state_dir(self.path("state")).reader(reader);
+        engine.sandbox(settings).build()
     }
 
     pub(crate) fn context(&self) -> ToolContext {
@@ -120,6 +136,7 @@ impl Scene {
             .replace("{outside}", &shown("outside"))
             .replace("{home}", &shown("home"))
             .replace("{work}", &shown("work"))
+            .replace("{root}", &self.root.path().display().to_string())
             .replace("{probe}", probe().to_str().unwrap())
             .replace("{victim}", &self.victim.id().to_string())
             .replace("{self}", &std::process::id().to_string())

@@ -49,7 +49,7 @@ fn a_denied_write_names_the_flag() {
 #[test]
 fn a_denied_read_names_the_setting() {
     let expected = "using ROOT/home/.ssh/id_ed25519: it is on the list of secrets; allow it with \
-                    readable = [\"ROOT/home/.ssh/id_ed25519\"] under [sandbox] in the user's configuration";
+                    readable = [\"ROOT/home/.ssh\"] under [sandbox] in the user's configuration";
     for hold in [Hold::Workspace, Hold::Plain, Hold::ReadOnly] {
         assert_eq!(denials(hold, "cat ~/.ssh/id_ed25519"), [expected], "{hold:?}");
     }
@@ -61,7 +61,7 @@ fn a_denied_connection_names_the_host() {
     assert_eq!(told, ["connecting to example.com: the network is off; allow it with --network on"]);
     let told = denials(Hold::ReadOnly, "python3 -c 'import socket; socket.socket()'");
     let expected = "opening a socket: this mode has none on this machine while the network is off; \
-                    internet protocols are allowed with --sandbox workspace --network on";
+                    allow it with --sandbox workspace --network on";
     assert_eq!(told, [expected]);
 }
 
@@ -82,7 +82,7 @@ fn it_is_told_also_when_the_command_goes_on() {
     for (command, word) in [
         ("cat ~/.ssh/id_ed25519; true", "secrets"),
         ("curl -sS http://example.com | head -1", "network"),
-        ("mkdir /opt/new-directory; true", "--writable /opt"),
+        ("mkdir {outside}/new; true", "--writable OUT"),
         ("git init -q r && cd r && true", ""),
     ] {
         let told = denials(Hold::Workspace, command);
@@ -138,7 +138,7 @@ fn variables_that_make_programs_behave() {
     for hold in [Hold::Workspace, Hold::ReadOnly] {
         let text = environment(hold);
         for line in [
-            "TMPDIR=/tmp/bashtion-", "PIP_RETRIES=0\n", "npm_config_fetch_retries=0\n",
+            "TMPDIR=/tmp/bashtion-", "PIP_RETRIES=1\n", "npm_config_fetch_retries=0\n",
             "TAR_OPTIONS=--no-same-owner\n",
         ] {
             assert!(text.contains(line), "{hold:?} {line}");

@@ -89,7 +89,9 @@ impl Tree {
         self.limits.reached()
     }
 
-    /// The unix sockets that they wanted to connect to and were not let: paths, or `@name`.
+    /// What they wanted to connect to and could not, because of the sandbox: paths and `@name` of unix sockets; internet
+    /// addresses with their ports, where they have a network of their own. Of its loopback those are told that nobody
+    /// answers at.
     #[must_use]
     pub fn refused_sockets(&self) -> Vec<String> {
         self.sockets.as_ref().map_or_else(Vec::new, |watch| watch.refused())

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bashtion::{Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Request, Sessions, Streams};
+use bashtion::{
+    Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Reader, Request, Sessions, Streams,
+};
 use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -30,6 +32,7 @@ pub(super) struct Settings {
     pub(super) profile: Profile,
     audit: Option<bashtion_audit::Settings>,
     approve: Approve,
+    reader: Reader,
     /// How long a command is waited for that then goes on in the background.
     pub(super) soft_wait: Duration,
     pub(super) max_output: usize,
@@ -45,7 +48,7 @@ pub(super) enum Patience {
 impl Settings {
     /// For a background task the supervisor writes everything down.
     pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
-        let mut engine = Engine::builder().profile(&self.profile);
+        let mut engine = Engine::builder().profile(&self.profile).reader(self.reader);
         engine = approving::asking(engine, self.approve, &self.profile);
         if let Some(dir) = &self.state_dir {
             engine = engine.state_dir(dir);
@@ -157,6 +160,8 @@ impl Settings {
             profile,
             audit,
             approve: args.approve,
+            // Hooks put a model's command into this form, which cannot add options to it.
+            reader: if args.raw { Reader::Model } else { Reader::CommandLine },
             soft_wait,
             max_output,
         })

@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix};
 use rustix::process::{Pid, PidfdFlags};
 
 use super::notice::{Call, connect, descriptor_of, read_memory};
-use super::{Reach, Watch};
+use super::{Reach, Watch, internet};
 
 /// Answers one call of a command. Connecting is left to others: a command can make it take as long as it likes, and must
 /// not hold up anybody but itself.
@@ -79,7 +79,12 @@ impl Queue {
                 }
             };
             match connection.attempt(SLICE) {
-                Some(result) => watch.listener.answer(call, result),
+                Some(result) => {
+                    if result == Err(Errno::CONNREFUSED) {
+                        connection.note_refusal(watch);
+                    }
+                    watch.listener.answer(call, result);
+                }
                 None if has_signal(call.thread) => watch.listener.answer(call, Err(Errno::INTR)),
                 // Otherwise the command is gone.
                 None if watch.listener.still_waits(call) => {
@@ -144,7 +149,10 @@ impl Connection {
                 unix_target(watch, call, address)?
             }
             AddressFamily::UNIX => return Err(Errno::INVAL),
-            AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => Target::Address(address),
+            AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => {
+                internet::note_unreachable(watch, &address);
+                Target::Address(address)
+            }
             // The kernel itself, and no group that it tells about changes.
             AddressFamily::NETLINK if watch.reach.internet && address[2..].iter().all(|byte| *byte == 0) => {
                 Target::Address(address)
@@ -162,6 +170,13 @@ impl Connection {
             })
             .transpose()?;
         Ok(Self { socket, target, patience })
+    }
+
+    /// Notes a server that did not answer in the command's own network: the host may have one there.
+    fn note_refusal(&self, watch: &Watch) {
+        if let Target::Address(address) = &self.target {
+            internet::note_unanswered(watch, address);
+        }
     }
 
     /// None if it takes longer than that.

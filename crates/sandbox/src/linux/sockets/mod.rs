@@ -5,6 +5,7 @@
 //! behalf, or refuses. It never lets the call go on by itself: what it names may be another by then.
 
 mod connect;
+mod internet;
 mod notice;
 
 use std::collections::HashMap;
@@ -55,7 +56,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// The sockets that it wanted and did not get.
+    /// The sockets that it wanted and did not get: a path, `@name`, or an internet address with its port.
     pub(super) fn refused(&self) -> Vec<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,5 +1,8 @@
 //! The command's environment: built whole, never inherited.
 
+mod names;
+mod proxy;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,9 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::request::BaseEnv;
 use crate::{Request, ToolContext};
-
-/// The caller's variables that a command may see. Tokens and keys are nowhere near this list.
-const ALLOWED: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"];
 
 /// What would change what bash makes of a command is not inherited.
 const BASHS_OWN: [&str; 6] = ["BASH_ENV", "BASHOPTS", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS"];
@@ -31,7 +31,7 @@ const BASHS_OWN: [&str; 6] = ["BASH_ENV", "BASHOPTS", "ENV", "PROMPT_COMMAND", "
 pub struct EnvSettings {
     /// What of the caller's environment it begins with.
     pub base: Base,
-    /// The names that [`Base::AllowList`] lets through.
+    /// The names that [`Base::AllowList`] lets through. Of the addresses of proxies, user names and passwords are taken out.
     pub allow: Vec<String>,
     /// Patterns of names that [`Base::Inherit`] does not let through; `*` stands for anything.
     pub withhold: Vec<String>,
@@ -73,7 +73,7 @@ impl Default for EnvSettings {
     fn default() -> Self {
         Self {
             base: Base::default(),
-            allow: ALLOWED.map(str::to_owned).to_vec(),
+            allow: names::usual(),
             withhold: vec![],
             home: Home::default(),
             non_interactive: true,
@@ -94,6 +94,17 @@ impl EnvSettings {
                 !changes_shell
                     && !self.withhold.iter().any(|pattern| bashtion_guard::matches_text(pattern, &name))
             }
+        }
+    }
+}
+
+impl EnvSettings {
+    /// The value of a variable of the caller's, as a command sees it.
+    fn shown(&self, name: &OsStr, value: &OsStr) -> OsString {
+        match self.base {
+            Base::AllowList => proxy::without_password(name, value).into_owned(),
+            // Whoever lets everything through lets secrets through.
+            Base::Inherit | Base::Empty => value.to_owned(),
         }
     }
 }
@@ -119,7 +130,9 @@ const NON_INTERACTIVE: [(&str, &str); 14] = [
 /// What keeps programs from waiting for a network that is not there.
 pub(crate) const OFFLINE: [(&str, &str); 5] = [
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
-    ("PIP_RETRIES", "0"),
+    // Pip tells why a connection failed only when it tries again. One more try comes at once; the five of its default
+    // take eight seconds (https://pip.pypa.io/en/stable/cli/pip/#cmdoption-retries).
+    ("PIP_RETRIES", "1"),
     ("npm_config_audit", "false"),
     ("npm_config_fetch_retries", "0"),
     ("npm_config_update_notifier", "false"),
@@ -143,7 +156,7 @@ pub(crate) fn build(
                 env.insert("TERM".into(), "dumb".into());
             }
             let seen = context.vars().filter(|(name, _)| settings.lets_through(name));
-            env.extend(seen.map(|(name, value)| (name.clone(), value.clone())));
+            env.extend(seen.map(|(name, value)| (name.clone(), settings.shown(name, value))));
             if settings.non_interactive {
                 env.extend(NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into())));
             }
