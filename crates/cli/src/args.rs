@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::approvals::{approve, deny};
-use crate::commands::{audit, check, completions, config, doctor, hook, man, run, schema, serve, tasks};
+use crate::commands::{
+    audit, check, completions, config, doctor, hook, man, rooms, run, schema, serve, tasks,
+};
 use crate::ui;
 
 /// The shell that AI agents run in.
@@ -28,6 +30,7 @@ pub(crate) enum Command {
     Deny(deny::Args),
     #[command(alias = "status")]
     Tasks(tasks::list::Args),
+    Rooms(rooms::Args),
     Output(tasks::output::Args),
     Wait(tasks::wait::Args),
     Kill(tasks::kill::Args),

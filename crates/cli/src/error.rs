@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::io;
 
-use bashtion::{AdmitError, LaunchError, PlanError, ProfileError, SessionError, SpawnError, TaskError};
+use bashtion::{
+    AdmitError, LaunchError, PlanError, ProfileError, RoomError, SessionError, SpawnError, TaskError,
+};
 
 use crate::exit_code::{BASHTION_FAILED, FAILURE};
 
@@ -109,6 +111,22 @@ impl From<TaskError> for CliError {
             TaskError::NoSupervisor | TaskError::Supervisor { .. } | TaskError::Start { .. } => None,
         };
         told
+    }
+}
+
+impl From<RoomError> for CliError {
+    fn from(error: RoomError) -> Self {
+        let told = match error.source() {
+            Some(source) => Self::new(error.to_string()).caused_by(source),
+            None => Self::new(error.to_string()),
+        };
+        match error {
+            RoomError::Unknown { .. } | RoomError::NoneHere { .. } => {
+                told.help("`bashtion rooms` shows those there are")
+            }
+            RoomError::Failed { .. } => told,
+            RoomError::State { .. } => told.help("name a directory of your own with BASHTION_STATE_DIR"),
+        }
     }
 }
 

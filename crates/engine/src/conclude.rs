@@ -24,6 +24,8 @@ pub(crate) fn conclude(ended: Ended, reader: Reader) -> (Outcome, Option<Log>) {
         answers,
         session,
         pid,
+        room_pid,
+        ports,
         stopped,
         exit,
         usage,
@@ -65,6 +67,8 @@ pub(crate) fn conclude(ended: Ended, reader: Reader) -> (Outcome, Option<Log>) {
         task_id: None,
         approval_id: facts.approval.and_then(|approval| approval.id),
         pid: Some(pid),
+        room_pid,
+        ports,
         verdict: facts.verdict,
         sandbox: report,
         denials,
@@ -98,6 +102,9 @@ fn notes(ended: &Ended) -> Vec<String> {
                 codes.len()
             ));
         }
+    }
+    if ended.is_lost {
+        notes.push("the room of this command has ended, and the command with it: its keeper was killed, or somebody ended the room".to_owned());
     }
     let blind =
         |error| format!("its processes could not be looked for ({error}): some of them may still run");
@@ -141,6 +148,8 @@ impl Running {
             task_id,
             approval_id: facts.approval.as_ref().and_then(|approval| approval.id.clone()),
             pid: Some(child.pid()),
+            room_pid: child.room_pid(),
+            ports: vec![],
             verdict: facts.verdict.clone(),
             sandbox: report(child.report(), &self.notes),
             denials: vec![],
@@ -207,6 +216,8 @@ pub(crate) fn not_run(job: Job, verdict: Verdict, status: Status) -> Outcome {
         task_id: None,
         approval_id: None,
         pid: None,
+        room_pid: None,
+        ports: vec![],
         verdict,
         sandbox: Report { reason: Some("nothing was run".to_owned()), ..Report::unconfined() },
         denials: vec![],

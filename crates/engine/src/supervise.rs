@@ -19,6 +19,11 @@ use crate::{Event, EventSender, Fate, Leftover, Leftovers, Stream, ToolContext};
 pub(crate) struct Ended {
     pub(crate) facts: Facts,
     pub(crate) pid: i32,
+    pub(crate) room_pid: Option<i32>,
+    /// What its room listens on.
+    pub(crate) ports: Vec<u16>,
+    /// Whether its room has ended, and the command with it.
+    pub(crate) is_lost: bool,
     /// Why it was stopped, if it was.
     pub(crate) stopped: Option<Stopped>,
     /// How the shell ended; none if it could not be killed.
@@ -332,6 +337,9 @@ impl Watch {
             session,
             facts,
             pid: shell.child().pid(),
+            room_pid: shell.child().room_pid(),
+            ports: shell.child().ports(),
+            is_lost: shell.child().is_lost(),
             stopped: self.stopped,
             exit,
             usage,

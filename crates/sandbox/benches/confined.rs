@@ -8,7 +8,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use bashtion_sandbox::{
-    Confinement, Exit, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, Spec, open_directory,
+    Confinement, Exit, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, Spec, World,
+    open_directory,
 };
 use bashtion_testkit::bench::{ballast, by_posix_spawn, medians, ratio};
 
@@ -79,7 +80,7 @@ fn launched(sandbox: &Sandbox, confinement: &Confinement) {
         cwd_path: directory.clone(),
         stdout: null.try_clone().expect("descriptors are left").into(),
         stderr: null.into(),
-        confined: Some(sandbox.confine(confinement).expect("it can be confined")),
+        world: World::Alone(sandbox.confine(confinement).expect("it can be confined")),
     };
     let mut child = sandbox.launch(&spec.prepare().expect("no NUL")).expect("it starts");
     assert_eq!(child.wait().expect("it ends").0, Exit::Code(0));

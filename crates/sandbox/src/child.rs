@@ -37,6 +37,10 @@ impl Child {
         Self { pid, held: Held::Own(exit_fd), tree, report, reaped: None, temporary: None }
     }
 
+    #[cfg_attr(
+        not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
+        expect(dead_code, reason = "there are no rooms")
+    )]
     pub(crate) fn in_room(
         pid: Pid,
         room_pid: i32,
@@ -61,6 +65,17 @@ impl Child {
         match self.held {
             Held::Own(_) => None,
             Held::Room { pid, .. } => Some(pid),
+        }
+    }
+
+    /// The TCP ports that its room listened on when it ended.
+    #[must_use]
+    pub fn ports(&self) -> Vec<u16> {
+        match &self.held {
+            Held::Own(_) => vec![],
+            Held::Room { member, .. } => {
+                member.lock().unwrap_or_else(PoisonError::into_inner).ports().to_vec()
+            }
         }
     }
 

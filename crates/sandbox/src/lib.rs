@@ -36,8 +36,16 @@ mod detach;
 mod disposition;
 mod exit;
 mod report;
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
+    expect(dead_code, reason = "there are no rooms")
+)]
 mod room;
 mod spec;
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
+    expect(dead_code, reason = "there are no rooms")
+)]
 mod wire;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable")))]

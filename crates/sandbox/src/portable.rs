@@ -11,15 +11,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
+use crate::room::{RoomFacts, RoomPlan, RoomStatus};
 use crate::spec::{Prepared, SpawnError, Step};
 use crate::{
-    Child, ConfineError, Confinement, Landlock, Limit, Mode as Confining, Process, Report, Requirement,
-    Restored,
+    Child, ConfineError, Confinement, Exit, Landlock, Limit, Mode as Confining, Network, Process, Report,
+    Requirement, ResourceLimits, Restored, Usage,
 };
 
 const NEEDS_LINUX: &str = "the sandbox needs Linux with Landlock; only off is possible here";
@@ -54,6 +56,98 @@ impl Confined {
             Confining::Workspace | Confining::ReadOnly => NEEDS_LINUX,
         };
         Report { mode: self.mode, reason: Some(reason.to_owned()), ..Report::unconfined() }
+    }
+}
+
+/// A room: there are none here.
+#[derive(Debug)]
+pub struct Room {
+    facts: RoomFacts,
+}
+
+/// One command's stay in a room, of which there are none here.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    /// The room.
+    pub room: Arc<Room>,
+    /// What it is called in results.
+    pub name: String,
+    /// Whether the command may talk to other machines.
+    pub network: Network,
+    /// Whether it ends before its starter does.
+    pub attended: bool,
+    /// Unix sockets of the host that it may connect to.
+    pub sockets: Vec<PathBuf>,
+    /// How much it may use.
+    pub limits: ResourceLimits,
+}
+
+impl Room {
+    /// Finds a room: there are none here.
+    pub fn find(_: &Path, _: &str) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// What its keeper has written down.
+    #[must_use]
+    pub fn facts(&self) -> &RoomFacts {
+        &self.facts
+    }
+
+    /// What goes on in it.
+    pub fn status(&self) -> io::Result<RoomStatus> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Ends it if nothing runs in it.
+    pub fn end_if_idle(&self) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Ends it.
+    pub fn end(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Makes one of its ports reachable.
+    pub fn expose(&self, _: u16, _: u16) -> io::Result<u16> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Keeps a room: that needs Linux.
+pub fn keep(_: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io::Result<()> {
+    ready(Err(&SpawnError::refused(Step::Namespaces, io::Error::from_raw_os_error(libc::ENOSYS))));
+    Ok(())
+}
+
+/// A command in a room: there are none here.
+#[derive(Debug)]
+pub(crate) enum Member {}
+
+impl Member {
+    pub(crate) fn socket(&self) -> &OwnedFd {
+        match *self {}
+    }
+
+    pub(crate) fn has_ended(&mut self) -> io::Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn wait(&mut self) -> io::Result<(Exit, Usage)> {
+        match *self {}
+    }
+
+    pub(crate) fn ports(&self) -> &[u16] {
+        match *self {}
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn say_farewell(&self, _: bool) {
+        match *self {}
     }
 }
 
@@ -156,7 +250,7 @@ impl Sandbox {
             let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
             drop(notify);
         });
-        let report = prepared.confined.as_ref().map_or_else(Report::unconfined, Confined::report);
+        let report = prepared.world.confined().map_or_else(Report::unconfined, Confined::report);
         Ok(Child::new(pid, ended.into(), Tree { shell: pid }, report))
     }
 }
@@ -193,6 +287,12 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Whether its group can serve another command: it has none.
+    #[expect(clippy::unused_self, reason = "the same name as on Linux")]
+    pub(crate) fn leaves_group_clean(&self) -> bool {
+        false
+    }
+
     /// How descendants are told apart on this host, for logs and reports.
     #[must_use]
     pub fn method(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bashtion::{Requirement, SandboxSettings};
+use bashtion::{Requirement, RoomChoice, SandboxSettings};
 
 use clap::{ArgAction, ValueEnum};
 
@@ -30,11 +30,28 @@ pub(super) struct Confinement {
     #[arg(long, value_name = "DIR", action = ArgAction::Append)]
     writable: Vec<PathBuf>,
 
+    /// The room it runs in: another one of this workspace, or none for one that ends with it.
+    ///
+    /// Commands in one room share /tmp, loopback with its ports and their processes. [default: the room of the workspace]
+    #[arg(long, value_name = "NAME", value_parser = parse_room)]
+    room: Option<RoomChoice>,
+
     /// Limit what it uses: memory=2G, processes=100, cpu=30s, open-files=256, file-size=100M. Can be repeated.
     ///
     /// Memory and processes count for all its processes together where control groups can be made, the others for each.
     #[arg(long, value_name = "WHAT=N", action = ArgAction::Append, value_parser = parse_limit)]
     limit: Vec<Limit>,
+}
+
+fn parse_room(text: &str) -> Result<RoomChoice, String> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    match text {
+        "none" => Ok(RoomChoice::Alone),
+        name if (1..=40).contains(&name.len()) && name.chars().all(is_letter) => {
+            Ok(RoomChoice::Named(name.to_owned()))
+        }
+        _ => Err("use up to 40 letters, digits and . _ -, or none".to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -92,6 +109,9 @@ pub(super) fn with_flags(
     }
     if !args.writable.is_empty() && settings.mode == bashtion::SandboxMode::ReadOnly {
         return wrong("nothing can be writable in read-only mode", "use --sandbox workspace");
+    }
+    if let Some(room) = &args.room {
+        settings.room.choice = room.clone();
     }
     if let Some(missing) = args.writable.iter().find(|path| !path.exists()) {
         let message = format!("--writable {}: there is no such file or directory", missing.display());

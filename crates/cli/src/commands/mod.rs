@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod hook;
 mod interrupt;
 pub(crate) mod man;
+pub(crate) mod rooms;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
@@ -27,6 +28,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
         Command::Approve(args) => (approvals::approve::run(&args), args.error_format()),
         Command::Deny(args) => (approvals::deny::run(&args), args.error_format()),
         Command::Tasks(args) => (tasks::list::run(&args), args.error_format()),
+        Command::Rooms(args) => (rooms::run(&args), args.error_format()),
         Command::Output(args) => (tasks::output::run(&args), args.error_format()),
         Command::Wait(args) => (tasks::wait::run(&args), args.error_format()),
         Command::Kill(args) => (tasks::kill::run(&args), args.error_format()),

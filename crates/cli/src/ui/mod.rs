@@ -25,7 +25,7 @@ pub(crate) use ask::{Choice, approval_in_full, ask, can_ask, confirm};
 pub(crate) use audit::{audit_details, audit_line};
 pub(crate) use face::{Face, Own};
 use outlet::{Outlet, Target};
-pub(crate) use tasks::{task_details, task_line, task_started, task_table};
+pub(crate) use tasks::{room_table, task_details, task_line, task_started, task_table};
 pub(crate) use terminal::Words;
 pub(crate) use verdict::{explained, shown};
 

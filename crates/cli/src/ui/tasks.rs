@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use bashtion::{Live, Outcome, Task, TaskState};
+use bashtion::{KeptRoom, Live, Outcome, Task, TaskState};
 
 use super::sanitize;
 
@@ -25,6 +25,44 @@ pub(crate) fn task_table(tasks: &[Task]) -> String {
     text
 }
 
+fn in_room(task: &Task) -> String {
+    let room = task.room.as_deref().unwrap_or_default();
+    task.room_pid.map_or_else(|| room.to_owned(), |pid| format!("{room}, where it is process {pid}"))
+}
+
+fn listed(ports: &[u16]) -> String {
+    ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// For people: a line for each room.
+pub(crate) fn room_table(rooms: &[KeptRoom], tasks: impl Fn(&KeptRoom) -> usize) -> String {
+    if rooms.is_empty() {
+        return "no rooms are kept; the next confined command makes one\n".to_owned();
+    }
+    let mut text = format!(
+        "{:24} {:>8} {:>6} {:>8} {:>8}  {:16} WORKSPACE\n",
+        "ROOM", "COMMANDS", "TASKS", "AGE", "IDLE", "PORTS"
+    );
+    for room in rooms {
+        let status = &room.status;
+        let workspace = room.workspaces.first().map(|path| path.display().to_string()).unwrap_or_default();
+        let door = |port: &u16| match status.exposed.iter().find(|(inner, _)| inner == port) {
+            Some((_, outer)) => format!("{port} as {outer}"),
+            None => port.to_string(),
+        };
+        let ports = status.ports.iter().map(door).collect::<Vec<_>>().join(", ");
+        let (age, idle) = (short(since(room.started)), short(status.idle));
+        text += &format!(
+            "{:24} {:>8} {:>6} {age:>8} {idle:>8}  {ports:16} {}\n",
+            room.name,
+            status.commands,
+            tasks(room),
+            sanitize::text(&workspace)
+        );
+    }
+    text
+}
+
 /// For people: everything about one.
 pub(crate) fn task_details(task: &Task) -> String {
     let (cpu, memory) = used(&task.state);
@@ -36,6 +74,8 @@ pub(crate) fn task_details(task: &Task) -> String {
         ("started", humantime::format_rfc3339_seconds(task.started).to_string()),
         ("duration", short(task.duration())),
         ("process", format!("{} (also its process group)", task.pid)),
+        ("room", in_room(task)),
+        ("ports", listed(&task.ports)),
         ("cpu", cpu),
         ("memory", memory),
         ("output", format!("{} bytes in {}", task.output_bytes, task.output_file.display())),

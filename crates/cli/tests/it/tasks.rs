@@ -180,11 +180,22 @@ fn a_killed_supervisor_is_noticed_and_leaves_nothing_behind() {
     assert_eq!(output(&world, &[], &id), "begun\n");
     let waited = world.bashtion().args(&["wait", &id, "--json"]).finish();
     assert_eq!((waited.code(), &waited.json()["status"]), (Some(125), &"lost".into()));
-    // The shell died with its supervisor; what left its session did not, and is named.
+    // Its room ends what it had started, also what had left its session.
+    wait_until("nothing is left", || living_with("sleep 4331.1").is_empty());
+}
+
+#[test]
+fn without_a_room_survivors_are_named_and_can_be_ended() {
+    let world = world();
+    let id = start(&world, &["--sandbox", "off"], "touch up; (setsid sleep 4331.2 &); sleep 4331.2");
+    wait_until("all run", || world.work().join("up").exists() && living_with("sleep 4331.2").len() >= 2);
+    kill(supervisor(&world, &id), Signal::SIGKILL).unwrap();
+    wait_until("it is lost", || status(&world, &id)["status"] == "lost");
+    let lost = status(&world, &id);
     let survivors = lost["survivors"].as_array().unwrap();
-    assert!(survivors.iter().any(|process| process["command"] == "sleep 4331.1"), "{lost}");
+    assert!(survivors.iter().any(|process| process["command"] == "sleep 4331.2"), "{lost}");
     assert_eq!(world.bashtion().args(&["kill", &id]).finish().code(), Some(0));
-    assert_eq!(living_with("sleep 4331.1"), Vec::<i32>::new());
+    assert_eq!(living_with("sleep 4331.2"), Vec::<i32>::new());
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl ToolCall for GeminiRunShellCommand {
         let Some(outcome) = answer.outcome() else {
             return json!(format!("Error: {}", answer.remarks().join("; ")));
         };
-        if let (Status::Running, Some(pid)) = (outcome.status, outcome.pid) {
+        if let (Status::Running, Some(pid)) = (outcome.status, outcome.pid_to_kill()) {
             let file = answer.output_file().map(|file| format!(" Output: {file}")).unwrap_or_default();
             return json!(format!("Command moved to background (PID: {pid}).{file}"));
         }
@@ -87,7 +87,7 @@ impl ToolCall for GeminiRunShellCommand {
         if !alive.is_empty() {
             lines.push(format!("Background PIDs: {}", alive.join(", ")));
         }
-        if let Some(pid) = outcome.pid {
+        if let Some(pid) = outcome.pid_to_kill() {
             lines.push(format!("Process Group PGID: {pid}"));
         }
         json!(lines.join("\n"))

@@ -63,7 +63,8 @@ impl ToolCall for PhoenixBash {
         remarks.extend(answer.remarks());
         let outcome = answer.outcome();
         let running = outcome.filter(|outcome| outcome.status == Status::Running);
-        if let (Some(pid), Some(file)) = (running.and_then(|outcome| outcome.pid), answer.output_file()) {
+        if let (Some(pid), Some(file)) = (running.and_then(crate::Outcome::pid_to_kill), answer.output_file())
+        {
             remarks.insert(
                 0,
                 format!(
@@ -81,8 +82,8 @@ impl ToolCall for PhoenixBash {
             "is_error": answer.is_error(),
         });
         if let Some(outcome) = running {
-            reply["pid"] = json!(outcome.pid);
-            reply["pgid"] = json!(outcome.pid);
+            reply["pid"] = json!(outcome.pid_to_kill());
+            reply["pgid"] = json!(outcome.pid_to_kill());
             reply["task_id"] = json!(outcome.task_id);
             reply["output_file"] = json!(answer.output_file());
         }

@@ -51,6 +51,9 @@ impl End<'_> {
     fn explain(&self, path: &Path, reason: Reason) -> Option<Denial> {
         let real = resolved(path);
         let confinement = self.confinement;
+        if reason == Reason::Missing {
+            return self.not_shown(real);
+        }
         if let Some(secret) = confinement.secrets.iter().find(|secret| real.starts_with(secret)) {
             return secret_file(&real, secret, reason);
         }
@@ -125,8 +128,24 @@ impl End<'_> {
             Reason::Denied => !has_mounts && (!path.exists() || allow(path, Deed::Read)),
             Reason::CrossDevice => !has_mounts,
             Reason::NotPermitted => mode == Mode::ReadOnly,
-            Reason::Busy => false,
+            Reason::Busy | Reason::Missing => false,
         }
+    }
+
+    /// The host's temporary directories are not those of a room.
+    fn not_shown(&self, real: PathBuf) -> Option<Denial> {
+        const WHY: &str = "it is in the host's temporary directory, and commands of a room have their own";
+        let temporary = ["/tmp", "/var/tmp"].map(Path::new).into_iter().find(|own| real.starts_with(own))?;
+        let parent = real.parent()?;
+        // Of what is in that directory itself, a file that is nowhere is just missing.
+        let is_there = real.exists() || (parent != temporary && parent.is_dir());
+        let writable = self.confinement.writable.iter().map(PathBuf::as_path);
+        let is_shown = writable.chain(self.home).chain([self.cwd]).any(|root| real.starts_with(root));
+        (self.enforced.room.is_some() && is_there && !is_shown).then(|| {
+            let place = self.place_for(&real);
+            let remedy = Remedy::Writable(Writable { place, is_temporary: false });
+            Denial { what: What::Using(real), why: WHY, remedy }
+        })
     }
 
     fn change(&self, real: PathBuf) -> Denial {
@@ -211,7 +230,7 @@ fn is_kept_by_git(path: &Path, reason: Reason) -> bool {
     match reason {
         Reason::Busy => in_git,
         Reason::ReadOnly | Reason::Denied => in_git && is_named,
-        Reason::NotPermitted | Reason::CrossDevice => false,
+        Reason::NotPermitted | Reason::CrossDevice | Reason::Missing => false,
     }
 }
 

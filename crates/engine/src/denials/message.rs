@@ -15,6 +15,8 @@ pub(super) enum Reason {
     CrossDevice,
     /// `EBUSY`: what is mounted cannot be replaced.
     Busy,
+    /// `ENOENT`: a room does not show all that the host has.
+    Missing,
 }
 
 /// An error message in one line of output.
@@ -29,17 +31,19 @@ pub(super) struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// Without its first letter, which some write large. Words before codes, which stand in the same line.
-    const SIGNS: [(&'static str, Reason); 10] = [
+    const SIGNS: [(&'static str, Reason); 12] = [
         ("ead-only file system", Reason::ReadOnly),
         ("ermission denied", Reason::Denied),
         ("peration not permitted", Reason::NotPermitted),
         ("nvalid cross-device link", Reason::CrossDevice),
         ("evice or resource busy", Reason::Busy),
+        ("o such file or directory", Reason::Missing),
         ("ROFS", Reason::ReadOnly),
         ("ACCES", Reason::Denied),
         ("PERM", Reason::NotPermitted),
         ("XDEV", Reason::CrossDevice),
         ("BUSY", Reason::Busy),
+        ("NOENT", Reason::Missing),
     ];
 
     /// Reads a line, if it has the form of an error message: `PATH: REASON`, `[Errno 13] REASON: 'PATH'`,

@@ -57,6 +57,10 @@ pub struct Outcome {
     pub approval_id: Option<ApprovalId>,
     /// The shell's process id, which was also its process group; none if nothing was run.
     pub pid: Option<i32>,
+    /// The same as the other commands of its room know it, and can signal it.
+    pub room_pid: Option<i32>,
+    /// TCP ports that something in its room listens on.
+    pub ports: Vec<u16>,
     /// What was decided before it ran.
     pub verdict: Verdict,
     /// What the kernel held it to.
@@ -150,6 +154,14 @@ pub enum Fate {
     Kept,
     /// It could not be killed.
     Alive,
+}
+
+impl Outcome {
+    /// The id by which the next command can signal this one: that of the room, if it runs in one.
+    #[must_use]
+    pub fn pid_to_kill(&self) -> Option<i32> {
+        self.room_pid.or(self.pid)
+    }
 }
 
 impl fmt::Display for Status {

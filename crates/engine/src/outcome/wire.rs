@@ -37,6 +37,12 @@ struct Wire<'a> {
     approval_id: Option<Cow<'a, ApprovalId>>,
     pid: Option<i32>,
     pgid: Option<i32>,
+    #[serde(default)]
+    room_pid: Option<i32>,
+    #[serde(default)]
+    room_pgid: Option<i32>,
+    #[serde(default)]
+    ports: Cow<'a, [u16]>,
     verdict: Cow<'a, Verdict>,
     sandbox: Cow<'a, Report>,
     denials: Cow<'a, [String]>,
@@ -100,6 +106,9 @@ impl<'a> From<&'a Outcome> for Wire<'a> {
             approval_id: outcome.approval_id.as_ref().map(Cow::Borrowed),
             pid: outcome.pid,
             pgid: outcome.pid,
+            room_pid: outcome.room_pid,
+            room_pgid: outcome.room_pid,
+            ports: Cow::Borrowed(&outcome.ports),
             verdict: Cow::Borrowed(&outcome.verdict),
             sandbox: Cow::Borrowed(&outcome.sandbox),
             denials: Cow::Borrowed(&outcome.denials),
@@ -154,6 +163,8 @@ impl TryFrom<Wire<'_>> for Outcome {
             task_id: wire.task_id.map(Cow::into_owned),
             approval_id: wire.approval_id.map(Cow::into_owned),
             pid: wire.pid,
+            room_pid: wire.room_pid,
+            ports: wire.ports.into_owned(),
             verdict: wire.verdict.into_owned(),
             sandbox: wire.sandbox.into_owned(),
             denials: wire.denials.into_owned(),

@@ -174,7 +174,7 @@ impl Wording {
                 .unwrap_or_default(),
             "output" | "stdout" => without_last_newline(outcome.output.stdout()),
             "output_file" => outcome.output_file.as_deref().map(path).unwrap_or_default(),
-            "pgid" | "pid" => outcome.pid.map(|pid| pid.to_string()).unwrap_or_default(),
+            "pgid" | "pid" => outcome.pid_to_kill().map(|pid| pid.to_string()).unwrap_or_default(),
             "reason" => worst.map(|finding| finding.message.clone()).unwrap_or_default(),
             "reasons" => {
                 let stops =

@@ -50,6 +50,11 @@ pub(super) struct Record {
     /// Whose it is.
     #[serde(default)]
     pub(super) agent: Option<String>,
+    /// The room that it runs in, and its id there.
+    #[serde(default)]
+    pub(super) room: Option<String>,
+    #[serde(default)]
+    pub(super) room_pid: Option<i32>,
     /// How much of the beginning of its output is kept.
     pub(super) head: u64,
 }
@@ -71,6 +76,8 @@ impl Record {
             supervisor: rustix::process::getpid().as_raw_nonzero().get(),
             timeout_ms: None,
             agent: context.agent_name().map(str::to_owned),
+            room: None,
+            room_pid: None,
             head: 0,
         }
     }
@@ -97,6 +104,8 @@ impl Record {
             supervisor: rustix::process::getpid().as_raw_nonzero().get(),
             timeout_ms: timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
             agent: context.agent_name().map(str::to_owned),
+            room: outcome.sandbox.room.clone(),
+            room_pid: outcome.room_pid,
             head,
         }
     }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::ending::Ending;
 use super::folder::{Folder, Record};
 use super::log::{Layout, Outputs};
-use super::processes::{Snapshot, boot};
+use super::processes::{Root, Snapshot, boot, listening};
 use super::{Placed, Task, TaskError, TaskId, TaskList, TaskState, Tasks, reading, time};
 
 impl Tasks {
@@ -52,9 +52,17 @@ impl Tasks {
         let layout = ending.as_ref().map(|ending| ending.layout);
         let (output_bytes, last_line) = printed(folder, &record, layout, &shared.outputs);
         let ended = ending.as_ref().map(|ending| time(ending.ended));
+        let mut ports = vec![];
         let state = match ending {
             Some(Ending { outcome, .. }) => TaskState::Ended(Box::new(outcome)),
-            None if is_running => TaskState::Running(shared.processes().beneath(record.supervisor)),
+            None if is_running => {
+                // In a room they are not the supervisor's own: those of the shell are looked at.
+                let root =
+                    record.room.as_ref().map_or(Root::Above(record.supervisor), |_| Root::Itself(record.pid));
+                let (live, pids) = shared.processes().beneath(root);
+                ports = listening(&pids);
+                TaskState::Running(live)
+            }
             None if record.boot != *shared.boot() => {
                 TaskState::Lost { reason: "the machine was restarted", survivors: vec![] }
             }
@@ -75,6 +83,9 @@ impl Tasks {
             started: time(record.started),
             ended,
             pid: record.pid,
+            room_pid: record.room_pid,
+            room: record.room,
+            ports,
             output_file: folder.output(),
             output_bytes,
             last_line,

@@ -186,6 +186,12 @@ pub struct Task {
     pub ended: Option<SystemTime>,
     /// The shell's process id, which is also its process group.
     pub pid: i32,
+    /// The same as the other commands of its room know it.
+    pub room_pid: Option<i32>,
+    /// The room that it runs in, if it is confined.
+    pub room: Option<String>,
+    /// TCP ports that its processes listen on.
+    pub ports: Vec<u16>,
     /// What it prints.
     pub output_file: PathBuf,
     /// How many bytes that were so far.

@@ -55,11 +55,17 @@ impl Snapshot {
         Self { processes, children, carriers: OnceCell::new() }
     }
 
-    /// Sums up everything beneath a supervisor: orphans come back to it.
-    pub(super) fn beneath(&self, supervisor: i32) -> Live {
+    /// Sums up a task's processes, and says which they are.
+    pub(super) fn beneath(&self, root: Root) -> (Live, Vec<i32>) {
         let mut live = Live::default();
-        let (mut ticks, mut pages) = (0, 0);
+        let (mut ticks, mut pages, mut pids) = (0, 0, vec![]);
+        let (Root::Above(supervisor) | Root::Itself(supervisor)) = root;
         let mut parents = vec![supervisor];
+        if let (Root::Itself(pid), Some(stat)) = (root, self.processes.get(&supervisor)) {
+            live.processes += 1;
+            (ticks, pages) = (stat.ticks, stat.pages);
+            pids.push(pid);
+        }
         while let Some(parent) = parents.pop() {
             // Ids are used again while the table is read, so a process may seem to descend from itself. Each has one
             // parent, so such a circle is met only where it leads through the supervisor.
@@ -69,12 +75,13 @@ impl Snapshot {
                 ticks += stat.ticks;
                 pages += stat.pages;
                 parents.push(*pid);
+                pids.push(*pid);
             }
         }
         let per_second = rustix::param::clock_ticks_per_second().max(1);
         live.cpu = Duration::from_millis(ticks.saturating_mul(1000) / per_second);
         live.rss_kib = pages.saturating_mul(rustix::param::page_size() as u64) / 1024;
-        live
+        (live, pids)
     }
 
     /// Finds the processes that carry a task's name.
@@ -99,6 +106,43 @@ impl Snapshot {
         }
         carriers
     }
+}
+
+/// The process that a task's processes descend from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Root {
+    /// Its supervisor, to which orphans come back.
+    Above(i32),
+    /// Its shell.
+    Itself(i32),
+}
+
+/// The TCP ports that these processes listen on, lowest first.
+pub(super) fn listening(pids: &[i32]) -> Vec<u16> {
+    const LISTEN: &str = "0A";
+    let Some(first) = pids.first() else { return vec![] };
+    // By the number of the socket.
+    let mut open: BTreeMap<String, u16> = BTreeMap::new();
+    for table in ["tcp", "tcp6"] {
+        let text = fs::read_to_string(format!("/proc/{first}/net/{table}")).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            let port =
+                fields.get(1).and_then(|local| u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok());
+            if let (Some(port), Some(&LISTEN), Some(number)) = (port, fields.get(3), fields.get(9)) {
+                open.insert(format!("socket:[{number}]"), port);
+            }
+        }
+    }
+    let mut ports = vec![];
+    for pid in pids.iter().filter(|_| !open.is_empty()) {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let links = descriptors.filter_map(|descriptor| fs::read_link(descriptor.path()).ok());
+        ports.extend(links.filter_map(|link| open.get(link.to_str()?).copied()));
+    }
+    ports.sort_unstable();
+    ports.dedup();
+    ports
 }
 
 /// Ends what a lost task has left. False if there was nothing.
@@ -157,17 +201,17 @@ mod tests {
     fn everything_beneath_is_counted_and_nothing_else() {
         // 10 and 20 are supervisors, and 10 has adopted 30, a supervisor in itself.
         let rows = [(10, 1), (11, 10), (12, 11), (30, 10), (31, 30), (20, 1), (21, 20), (40, 1), (41, 40)];
-        let processes = |supervisor| table(&rows).beneath(supervisor).processes;
+        let processes = |supervisor| table(&rows).beneath(Root::Above(supervisor)).0.processes;
         assert_eq!([10, 20, 30, 12, 99].map(processes), [4, 1, 1, 0, 0]);
         let page = rustix::param::page_size() as u64;
-        assert_eq!(table(&rows).beneath(10).rss_kib, 4 * page / 1024);
+        assert_eq!(table(&rows).beneath(Root::Above(10)).0.rss_kib, 4 * page / 1024);
     }
 
     #[test]
     fn a_circle_of_reused_ids_ends() {
         let circle = table(&[(10, 12), (11, 10), (12, 11), (20, 20)]);
-        assert_eq!(circle.beneath(10).processes, 2);
-        assert_eq!(circle.beneath(20).processes, 0);
+        assert_eq!(circle.beneath(Root::Above(10)).0.processes, 2);
+        assert_eq!(circle.beneath(Root::Above(20)).0.processes, 0);
     }
 
     #[test]
@@ -176,6 +220,10 @@ mod tests {
             |name: &str| std::process::Command::new("sleep").arg("60").env(VARIABLE, name).spawn().unwrap();
         let names = ["bash-aaaaa2", "bash-aaaaa3"];
         let mut sleepers = names.map(spawn);
+        let carries = |pid: u32| fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| !text.is_empty());
+        while !sleepers.iter().all(|sleeper| carries(sleeper.id())) {
+            std::thread::yield_now();
+        }
         let snapshot = Snapshot::take();
         for (sleeper, name) in sleepers.iter().zip(names) {
             let found = snapshot.of_task(&name.parse().unwrap());

@@ -192,6 +192,8 @@ mod tests {
             supervisor: 0,
             agent: None,
             timeout_ms: None,
+            room: None,
+            room_pid: None,
             head: 100,
         }
     }

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{PipeReader, Read};
 use std::path::Path;
 
-use bashtion_sandbox::{Child, Sandbox, SpawnError, Spec, open_directory};
+use bashtion_sandbox::{Child, Sandbox, SpawnError, Spec, World, open_directory};
 
 /// Starts `bash -c command` in `/` with both streams in one pipe.
 fn start(command: &str) -> (Child, PipeReader) {
@@ -29,7 +29,7 @@ fn spec(command: &str) -> (PipeReader, Spec) {
         cwd_path: "/".into(),
         stdout: write.try_clone().unwrap().into(),
         stderr: write.into(),
-        confined: None,
+        world: World::Host,
     };
     (read, spec)
 }

@@ -10,7 +10,10 @@ use crate::{launch_error, spec};
 fn refused(error: SpawnError) -> (Step, ErrorKind) {
     match error {
         SpawnError::Refused { step, source } => (step, source.kind()),
-        SpawnError::Nul { .. } | SpawnError::Confine(_) => panic!("{error}"),
+        SpawnError::Nul { .. }
+        | SpawnError::Confine(_)
+        | SpawnError::NoRoom { .. }
+        | SpawnError::RoomLost { .. } => panic!("{error}"),
     }
 }
 

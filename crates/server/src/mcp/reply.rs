@@ -84,7 +84,7 @@ fn status(outcome: &Outcome, answer: Answer<'_>) -> String {
 fn running(outcome: &Outcome) -> String {
     let name = outcome.task_id.as_ref().map(ToString::to_string).unwrap_or_default();
     let file = outcome.output_file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
-    let pid = outcome.pid.unwrap_or_default();
+    let pid = outcome.pid_to_kill().unwrap_or_default();
     format!(
         "running in the background as task {name}, process {pid}; output in {file}\n\
          next: task_output, task_wait or task_kill with task_id {name}"

@@ -43,6 +43,10 @@ pub(super) enum Test {
     Has { argument: u32, mask: u32 },
     /// `argument != 0`
     NotZero { argument: u32 },
+    /// `argument != value`
+    NotEqual { argument: u32, value: u32 },
+    /// Both halves are zero: a pointer to nothing.
+    Null { argument: u32 },
 }
 
 const ALLOW: sock_filter = ret(libc::SECCOMP_RET_ALLOW);
@@ -201,11 +205,23 @@ fn look(test: Test, otherwise: u8) -> Vec<sock_filter> {
         Test::Has { argument, mask } => {
             vec![load(low_half(argument)), jump(libc::BPF_JSET, mask, 0, otherwise)]
         }
+        Test::NotEqual { argument, value } => {
+            vec![load(low_half(argument)), jump(libc::BPF_JEQ, value, otherwise, 0)]
+        }
+        Test::Null { argument } => {
+            let high = load(low_half(argument) + HALF);
+            let rest = [high, jump(libc::BPF_JEQ, 0, 0, otherwise)];
+            // Skips the look at the other half too.
+            let low = [load(low_half(argument)), jump(libc::BPF_JEQ, 0, 0, otherwise + 2)];
+            [low, rest].concat()
+        }
         Test::NotZero { argument } => {
             vec![load(low_half(argument)), jump(libc::BPF_JSET, u32::MAX, 0, otherwise)]
         }
     }
 }
+
+const HALF: u32 = 4;
 
 /// Where an argument's lower half is: both architectures are little-endian.
 fn low_half(argument: u32) -> u32 {
@@ -273,6 +289,8 @@ pub(super) mod simulation {
                     value = match step.k {
                         NUMBER => call,
                         ARCHITECTURE => architecture,
+                        // What is tried is small.
+                        offset if (offset - ARGUMENTS) % 8 == HALF => 0,
                         offset => arguments[((offset - ARGUMENTS) / 8) as usize],
                     };
                 }
@@ -358,6 +376,19 @@ mod tests {
                 && allowed(2, [0, 0, 0x10, 0, 0, 0])
         );
         assert!(allowed(3, [1, 0, 0, 0, 0, 0]) && !allowed(3, [1, 0, 0x10, 0, 0, 0]) && !allowed(3, [0; 6]));
+    }
+
+    #[test]
+    fn pointers_to_nothing_and_other_values() {
+        let tests: &'static [&'static [Test]] =
+            &[&[Test::NotEqual { argument: 1, value: 10 }], &[Test::Null { argument: 2 }]];
+        let program = compile(vec![refused(1, When::Unless(tests))]);
+        let allowed = |arguments| answer(&program, 1, arguments) == libc::SECCOMP_RET_ALLOW;
+        assert!(allowed([0, 7, 9, 0, 0, 0]) && allowed([0, 10, 0, 0, 0, 0]));
+        assert!(!allowed([0, 10, 9, 0, 0, 0]));
+        // A pointer whose lower half is zero is one nevertheless.
+        let looks_at_both = program.iter().any(|step| step.k == ARGUMENTS + 8 * 2 + HALF);
+        assert!(looks_at_both);
     }
 
     /// The same rules through another compiler.

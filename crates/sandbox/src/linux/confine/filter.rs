@@ -60,14 +60,13 @@ impl Filters {
 /// The filter for a command.
 pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
     let mut rules = [KERNEL, NEW_PRIVILEGES, PAIRS].concat();
-    if !needs.own_processes {
-        rules.extend(OTHER_PROCESSES);
-    }
+    rules.extend(if needs.own_processes { OWN_PROCESSES } else { OTHER_PROCESSES });
     let internet = needs.network == Network::On || needs.own_network;
     let sockets: &[&[Test]] = match (internet, needs.asks) {
         (false, false) => &[],
         (false, true) => LOCAL,
         (true, false) => INTERNET,
+        (true, true) if needs.own_network => OWN_NETWORK,
         (true, true) => INTERNET_AND_LOCAL,
     };
     rules.push(Rule { call: libc::SYS_socket, when: When::Unless(sockets), answer: Answer::Errno(EACCES) });
@@ -214,6 +213,20 @@ const OTHER_PROCESSES: &[Rule] = &[
     ),
 ];
 
+/// In a room a command can name no other processes than those of its room, and may do to them what it likes. One limit stays:
+/// by its value those of a command are told apart where there are no control groups.
+const OWN_PROCESSES: &[Rule] = &[
+    rule(
+        libc::SYS_prlimit64,
+        When::Unless(&[&[Test::NotEqual { argument: 1, value: TAG }], &[Test::Null { argument: 2 }]]),
+    ),
+    #[cfg(target_arch = "x86_64")]
+    rule(libc::SYS_setrlimit, When::Any(&[Test::Equal { argument: 0, mask: u32::MAX, value: TAG }])),
+];
+
+/// `RLIMIT_LOCKS`
+const TAG: u32 = 10;
+
 /// A user namespace gives new capabilities, and with them the rest of the kernel.
 const NAMESPACES: u32 = (libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
@@ -265,6 +278,19 @@ const INTERNET_AND_LOCAL: &[&[Test]] = &[
     &[UNIX, SEQPACKET],
 ];
 const INTERFACES: &[Test] = &[equal(0, libc::AF_NETLINK), equal(2, libc::NETLINK_ROUTE)];
+
+/// In a network of its own also the list of sockets, for `ss`.
+const OWN_NETWORK: &[&[Test]] = &[
+    &[INET, STREAM],
+    &[INET, DATAGRAM],
+    &[INET6, STREAM],
+    &[INET6, DATAGRAM],
+    INTERFACES,
+    &[equal(0, libc::AF_NETLINK), equal(2, NETLINK_SOCK_DIAG)],
+    &[UNIX, STREAM],
+    &[UNIX, SEQPACKET],
+];
+const NETLINK_SOCK_DIAG: i32 = 4;
 
 /// What needs no file that is open for writing. The others Landlock has refused by then.
 const TRUNCATION: &[Rule] = &[
@@ -381,6 +407,9 @@ mod tests {
 
     /// Whether everything about the first is at least as strict.
     fn is_narrower(one: Needs, other: Needs) -> bool {
+        if one.own_network != other.own_network {
+            return false;
+        }
         let internet = |needs: Needs| needs.network == Network::On || needs.own_network;
         one.mode >= other.mode
             && internet(one) <= internet(other)

@@ -43,9 +43,11 @@ fn make_read_only() -> bool {
         propagation: libc::MS_PRIVATE,
         ..NO_CHANGE
     };
-    set_attributes(libc::AT_FDCWD, c"/", 0, attributes)
+    set_attributes(libc::AT_FDCWD, c"/", RECURSIVE, attributes)
 }
 
+/// `AT_RECURSIVE`
+const RECURSIVE: i32 = 0x8000;
 const ATTR_RDONLY: u64 = 1;
 const ATTR_NOSUID: u64 = 2;
 const ATTR_NODEV: u64 = 4;
@@ -64,8 +66,7 @@ struct Attributes {
 }
 
 fn set_attributes(fd: RawFd, path: &CStr, flags: i32, attributes: Attributes) -> bool {
-    const RECURSIVE: i32 = 0x8000;
-    let flags = i64::from(flags | RECURSIVE);
+    let flags = i64::from(flags);
     call(MOUNT_SETATTR, [fd.into(), path.as_ptr() as i64, flags, address(&attributes), size(&attributes)])
         .is_some()
 }
@@ -78,8 +79,13 @@ fn changed(bind: &Bind) -> Option<RawFd> {
         Some(Change::ReadOnly) => ATTR_RDONLY,
         Some(Change::Harmless) => ATTR_NOSUID | ATTR_NODEV,
         Some(Change::Closed) => ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
+        Some(Change::Scaffold) => {
+            let attributes = Attributes { set: ATTR_RDONLY, ..NO_CHANGE };
+            return set_attributes(fd, c"", libc::AT_EMPTY_PATH, attributes).then_some(fd);
+        }
     };
-    set_attributes(fd, c"", libc::AT_EMPTY_PATH, Attributes { set, ..NO_CHANGE }).then_some(fd)
+    let flags = libc::AT_EMPTY_PATH | RECURSIVE;
+    set_attributes(fd, c"", flags, Attributes { set, ..NO_CHANGE }).then_some(fd)
 }
 
 /// A copy of the mount, and of those beneath it, that is nowhere yet. None also if another file is there by now.

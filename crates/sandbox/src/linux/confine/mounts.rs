@@ -69,6 +69,8 @@ pub(super) enum Change {
     Harmless,
     /// Both.
     Closed,
+    /// Nothing in it can be changed, but what is mounted beneath it stays as it is.
+    Scaffold,
 }
 
 /// Devices that programs expect to write.

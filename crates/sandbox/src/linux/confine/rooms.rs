@@ -67,7 +67,8 @@ impl RoomTree {
             let metadata = outer.symlink_metadata().map_err(failed)?;
             if let Some(bind) = Bind::of_later(&inner, &inner) {
                 let file = Some((metadata.dev(), metadata.ino()));
-                tree.mounts.laid_over.insert(0, Bind { file, ..bind });
+                // Like its model on the host: what lies around a workspace cannot be changed.
+                tree.mounts.laid_over.insert(0, Bind { file, ..bind }.with(Change::Scaffold));
             }
         }
         Ok(tree)

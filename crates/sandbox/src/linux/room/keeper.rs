@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -20,9 +21,11 @@ use super::groups::GroupMaker;
 use super::link::{ToKeeper, ToSpawner, receive_long, send_long};
 use super::order::step_of;
 use super::shared::Shared;
+use super::visit::reach;
 use super::watch::Watch;
 use crate::imp::confine::{Identity, Protected, RoomTree, capabilities, may_mount};
 use crate::imp::exhaustion::is_exhaustion;
+use crate::imp::sockets;
 use crate::room::{RoomFacts, RoomPlan, Stamp};
 use crate::spec::{SpawnError, Step};
 
@@ -62,7 +65,8 @@ struct Keeper<'a> {
     first: OwnedFd,
     namespaces: Namespaces,
     groups: GroupMaker,
-    watch: Watch,
+    /// None where too many are in use. Then it is looked now and then.
+    watch: Option<Watch>,
     is_dirty: bool,
 }
 
@@ -83,9 +87,9 @@ impl<'a> Keeper<'a> {
         close_inherited();
         raise_descriptor_limit();
         std::env::set_current_dir(&plan.directory).map_err(prepared)?;
-        let mut watch = Watch::new(&plan.directory).map_err(prepared)?;
+        let mut watch = Watch::new(&plan.directory).ok();
         let tree = RoomTree::new(plan)?;
-        watch.add(&tree.repositories.searched);
+        watch.iter_mut().for_each(|watch| watch.add(&tree.repositories.searched));
         let shared = Shared::new().map_err(prepared)?;
         let (inner, [inner_link, outside]) = ends(&plan.key, "room").map_err(prepared)?;
         let (outer, [outer_link, outer_outside]) = ends(&plan.key, "host").map_err(prepared)?;
@@ -164,15 +168,29 @@ impl<'a> Keeper<'a> {
         for (link, key) in self.links.iter().zip(LINKS..) {
             add(link.as_fd(), key)?;
         }
-        add(self.watch.as_fd(), WATCH)?;
+        if let Some(watch) = &self.watch {
+            add(watch.as_fd(), WATCH)?;
+        }
         add(self.doors.as_fd(), DOORS)?;
         let mut found = Vec::with_capacity(16);
         loop {
             // What appears comes in crowds, and is looked at when they have passed.
             const QUIET: Duration = Duration::from_millis(100);
-            let pause: Option<Timespec> = self.is_dirty.then(|| QUIET.try_into().ok()).flatten();
+            const NOW_AND_THEN: Duration = Duration::from_secs(5);
+            let pause = match &self.watch {
+                _ if self.is_dirty => Some(QUIET),
+                Some(_) => None,
+                None => Some(NOW_AND_THEN),
+            };
+            let pause: Option<Timespec> = pause.and_then(|pause| pause.try_into().ok());
             match epoll::wait(&events, rustix::buffer::spare_capacity(&mut found), pause.as_ref()) {
-                Ok(0) => self.look_again(),
+                Ok(0) => {
+                    if !self.plan.directory.exists() {
+                        return Ok(());
+                    }
+                    self.is_dirty |= self.watch.is_none();
+                    self.look_again();
+                }
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -180,7 +198,7 @@ impl<'a> Keeper<'a> {
                 match event.data.u64() {
                     FIRST => return Ok(()),
                     WATCH => {
-                        let happened = self.watch.read();
+                        let happened = self.watch.as_ref().map(Watch::read).unwrap_or_default();
                         if happened.home_is_gone {
                             return Ok(());
                         }
@@ -195,7 +213,7 @@ impl<'a> Keeper<'a> {
 
     fn answer(&mut self, which: usize) -> io::Result<()> {
         let link = &self.links[which];
-        let Some((bytes, _)) = receive_long(link)? else {
+        let Some((bytes, descriptors)) = receive_long(link)? else {
             // The one outside may go without the room.
             return if which == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { self.forget_outer() };
         };
@@ -216,6 +234,14 @@ impl<'a> Keeper<'a> {
                 self.look_again();
                 self.protect();
                 send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
+            }
+            Some(ToKeeper::Listener { network, sockets }) => {
+                let reach = reach(&self.plan.confinement, network, sockets);
+                // Until its last process has ended.
+                descriptors
+                    .into_iter()
+                    .for_each(|listener| drop(sockets::watch(listener, &Arc::new(reach.clone()))));
+                Ok(())
             }
             Some(ToKeeper::Leave) => {
                 self.remove_files();
@@ -240,7 +266,7 @@ impl<'a> Keeper<'a> {
             return;
         }
         if let Ok((found, _)) = Protected::find(&self.plan.confinement.workspaces) {
-            self.watch.add(&found.searched);
+            self.watch.iter_mut().for_each(|watch| watch.add(&found.searched));
             self.shared.set_unprotected(self.tree.repositories.lacks_some_of(&found));
         }
         if self.shared.running() == 0 {

@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use super::packet::{LONGEST, receive, send};
+use crate::Network;
 use crate::room::Stamp;
 use crate::wire::{Reader, Writer};
 
@@ -21,6 +22,8 @@ pub(super) enum ToKeeper {
     Drop { id: u64 },
     /// Nothing runs: repositories that have appeared can be protected now. Answered with [`ToSpawner::Done`].
     Protect,
+    /// What a command asks about its connections comes with this descriptor, and the keeper answers. Not answered.
+    Listener { network: Network, sockets: Vec<PathBuf> },
     /// The room wants to end. Answered with [`ToSpawner::Done`]; nobody finds it any more then.
     Leave,
 }
@@ -61,6 +64,11 @@ impl ToKeeper {
                 writer.number(*id);
             }
             Self::Protect => writer.byte(b'P'),
+            Self::Listener { network, sockets } => {
+                writer.byte(b'A');
+                writer.byte((*network == Network::On).into());
+                writer.paths(sockets);
+            }
             Self::Leave => writer.byte(b'L'),
         }
         writer.into_bytes()
@@ -79,6 +87,10 @@ impl ToKeeper {
             b'G' => Self::Groups { memory: reader.optional()?, processes: reader.optional()? },
             b'D' => Self::Drop { id: reader.number()? },
             b'P' => Self::Protect,
+            b'A' => Self::Listener {
+                network: if reader.flag()? { Network::On } else { Network::Off },
+                sockets: reader.paths()?,
+            },
             b'L' => Self::Leave,
             _ => return None,
         })

@@ -28,8 +28,10 @@ pub(super) enum Question {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) network: Network,
-    /// Whether somebody answers for its connections.
-    pub(super) asks: bool,
+    /// Who answers for its connections.
+    pub(super) answering: Answering,
+    /// Unix sockets of the host that it may connect to, if the keeper answers.
+    pub(super) sockets: Vec<PathBuf>,
     pub(super) limits: ResourceLimits,
     /// The limits of whoever runs it, which it has unless others are named: resource, now, at most.
     pub(super) inherited: Vec<(u32, u64, u64)>,
@@ -42,6 +44,16 @@ pub(super) struct Order {
     pub(super) env: Vec<CString>,
 }
 
+/// Who answers for a command's connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Answering {
+    /// Whoever runs it.
+    Caller = b'c',
+    /// The keeper, for what outlives whoever runs it.
+    Keeper = b'k',
+}
+
 /// An answer of the room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
@@ -50,7 +62,7 @@ pub(super) enum Reply {
     /// It could not be started.
     Failed { step: i32, errno: i32 },
     /// The shell has ended, and is not reaped yet.
-    Ended { exit: Exit, usage: Usage },
+    Ended { exit: Exit, usage: Usage, ports: Vec<u16> },
     /// What goes on.
     Status(Vec<u8>),
     /// Done, or not.
@@ -112,7 +124,8 @@ impl Question {
 impl Order {
     fn write(&self, writer: &mut Writer) {
         writer.byte((self.network == Network::On).into());
-        writer.byte(self.asks.into());
+        writer.byte(self.answering as u8);
+        writer.paths(&self.sockets);
         write_limits(writer, &self.limits);
         writer.list(&self.inherited, |writer, (resource, now, most)| {
             [u64::from(*resource), *now, *most].into_iter().for_each(|value| writer.number(value));
@@ -128,7 +141,12 @@ impl Order {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             network: if reader.flag()? { Network::On } else { Network::Off },
-            asks: reader.flag()?,
+            answering: match reader.byte()? {
+                b'c' => Answering::Caller,
+                b'k' => Answering::Keeper,
+                _ => return None,
+            },
+            sockets: reader.paths()?,
             limits: read_limits(reader)?,
             inherited: reader.list(|reader| {
                 Some((reader.number()?.try_into().ok()?, reader.number()?, reader.number()?))
@@ -162,7 +180,7 @@ impl Reply {
                 writer.signed((*step).into());
                 writer.signed((*errno).into());
             }
-            Self::Ended { exit, usage } => {
+            Self::Ended { exit, usage, ports } => {
                 writer.byte(b'E');
                 let (by_signal, value) = match exit {
                     Exit::Code(code) => (false, *code),
@@ -172,6 +190,7 @@ impl Reply {
                 writer.signed(value.into());
                 writer.number(u64::try_from(usage.cpu.as_micros()).unwrap_or(u64::MAX));
                 writer.number(usage.max_rss_kib);
+                writer.list(ports, |writer, port| writer.number((*port).into()));
             }
             Self::Status(status) => {
                 writer.byte(b'T');
@@ -205,7 +224,8 @@ impl Reply {
                 let (by_signal, value) = (reader.flag()?, reader.int()?);
                 let exit = if by_signal { Exit::Signal(Signal::from_raw(value)) } else { Exit::Code(value) };
                 let (cpu, max_rss_kib) = (Duration::from_micros(reader.number()?), reader.number()?);
-                Self::Ended { exit, usage: Usage { cpu, max_rss_kib } }
+                let ports = reader.list(|reader| reader.number()?.try_into().ok())?;
+                Self::Ended { exit, usage: Usage { cpu, max_rss_kib }, ports }
             }
             b'T' => Self::Status(reader.bytes()?.to_vec()),
             b'D' => Self::Done(reader.flag()?),

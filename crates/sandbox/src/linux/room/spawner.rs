@@ -21,7 +21,7 @@ use crate::imp::wait;
 use crate::room::RoomStatus;
 
 mod command;
-use command::Command;
+use command::{Command, Tools};
 
 /// A spawner, and what it serves with.
 #[derive(Debug)]
@@ -230,7 +230,8 @@ impl Serving {
             let _ = self.ask_keeper(&ToKeeper::Protect);
         }
         let begun = self.groups_for(order).and_then(|groups| {
-            Command::start(order, descriptors, groups, &self.null, &self.spawner.filters).map_err(|refused| {
+            let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
+            Command::start(order, descriptors, groups, tools).map_err(|refused| {
                 let (groups, error) = *refused;
                 self.groups.extend(groups);
                 error
@@ -276,7 +277,9 @@ impl Serving {
         let Some(command) = connection.command.as_mut() else { return };
         let Some((exit, usage)) = command.look() else { return };
         let _ = epoll::delete(&self.events, command.process());
-        if send(&connection.socket, &Reply::Ended { exit, usage }.to_bytes(), &[]).is_err() {
+        // Only if others run on: a port that this one has left behind is theirs then.
+        let ports = if self.spawner.shared.running() > 1 { listening() } else { vec![] };
+        if send(&connection.socket, &Reply::Ended { exit, usage, ports }.to_bytes(), &[]).is_err() {
             self.let_go(key);
         }
     }

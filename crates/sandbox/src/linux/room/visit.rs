@@ -13,7 +13,7 @@ use rustix::process::Pid;
 
 use super::keeper::file_name;
 use super::link::send_long;
-use super::order::{Farewell, Order, Question, Reply, Started, step_of};
+use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of};
 use super::packet::{LONGEST, receive, send};
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
@@ -26,7 +26,7 @@ use crate::imp::tree::Tree;
 use crate::room::{RoomFacts, RoomStatus};
 use crate::spec::{Prepared, SpawnError, Step};
 use crate::wire::{Reader, Writer};
-use crate::{Child, Exit, Network, ResourceLimits, Signal, Usage};
+use crate::{Child, Confinement, Exit, Network, ResourceLimits, Signal, Usage};
 
 /// A room that is kept by another process.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl Visit {
         let snapshot = snapshot_of(&self.room.facts).map_err(failed)?;
         let channel = self.attended.then(|| channels.take()).transpose().map_err(failed)?;
         let tag = Tag::unique();
-        let order = Question::Order(Box::new(self.order(prepared, tag, channel.is_some())));
+        let order = Question::Order(Box::new(self.order(prepared, tag)));
         let end = channel.as_ref().map(|channel| channel.end().as_fd());
         let streams = [&prepared.stdout, &prepared.stderr, &prepared.cwd].map(AsFd::as_fd);
         let descriptors: Vec<BorrowedFd<'_>> = streams.into_iter().chain(end).collect();
@@ -189,13 +189,15 @@ impl Visit {
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
-        Child::in_room(pid, room_pid, Member { socket, ended: None }, tree, report).map_err(failed)
+        Child::in_room(pid, room_pid, Member { socket, ended: None, ports: vec![] }, tree, report)
+            .map_err(failed)
     }
 
-    fn order(&self, prepared: &Prepared, tag: Option<Tag>, asks: bool) -> Order {
+    fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
         Order {
             network: self.network,
-            asks,
+            answering: if self.attended { Answering::Caller } else { Answering::Keeper },
+            sockets: self.sockets.clone(),
             limits: self.limits,
             inherited: own_limits(),
             umask: own_umask(),
@@ -208,15 +210,19 @@ impl Visit {
     }
 
     fn reach(&self) -> Reach {
-        let confinement = &self.room.facts.confinement;
-        let own = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
-        Reach {
-            open: confinement.workspaces.iter().cloned().chain(own).collect(),
-            closed: confinement.secrets.clone(),
-            named: self.sockets.clone(),
-            own_network: self.network == Network::Off,
-            internet: true,
-        }
+        reach(&self.room.facts.confinement, self.network, self.sockets.clone())
+    }
+}
+
+/// What a command of a room may connect to.
+pub(super) fn reach(confinement: &Confinement, network: Network, sockets: Vec<PathBuf>) -> Reach {
+    let own = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
+    Reach {
+        open: confinement.workspaces.iter().cloned().chain(own).collect(),
+        closed: confinement.secrets.clone(),
+        named: sockets,
+        own_network: network == Network::Off,
+        internet: true,
     }
 }
 
@@ -276,6 +282,7 @@ fn pid_of(process: &OwnedFd) -> io::Result<Pid> {
 pub(crate) struct Member {
     socket: OwnedFd,
     ended: Option<End>,
+    ports: Vec<u16>,
 }
 
 /// How it ended.
@@ -311,10 +318,13 @@ impl Member {
         if let Some(End { exit, usage, .. }) = self.ended {
             return Ok((exit, usage));
         }
-        let mut buffer = [0; 256];
+        let mut buffer = [0; 8192];
         let end = match receive(&self.socket, &mut buffer, &mut vec![]) {
             Ok(count) if count > 0 => match Reply::from_bytes(&buffer[..count]) {
-                Some(Reply::Ended { exit, usage }) => End { exit, usage, is_lost: false },
+                Some(Reply::Ended { exit, usage, ports }) => {
+                    self.ports = ports;
+                    End { exit, usage, is_lost: false }
+                }
                 Some(_) | None => return Err(nonsense()),
             },
             Ok(_) => LOST,
@@ -323,6 +333,11 @@ impl Member {
         };
         self.ended = Some(end);
         Ok((end.exit, end.usage))
+    }
+
+    /// What the room listened on at that time.
+    pub(crate) fn ports(&self) -> &[u16] {
+        &self.ports
     }
 
     pub(crate) fn is_lost(&self) -> bool {

@@ -14,7 +14,7 @@ pub(super) struct Watch {
     events: OwnedFd,
     directories: HashMap<PathBuf, i32>,
     /// The room's own.
-    home: i32,
+    home: (i32, PathBuf),
 }
 
 /// What has happened.
@@ -29,8 +29,10 @@ pub(super) struct Happened {
 impl Watch {
     pub(super) fn new(home: &Path) -> io::Result<Self> {
         let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let home = inotify::add_watch(&events, home, WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF)?;
-        Ok(Self { events, directories: HashMap::new(), home })
+        // It is open here, so that its removal is a change of its links, and nothing more.
+        let wanted = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ATTRIB;
+        let id = inotify::add_watch(&events, home, wanted)?;
+        Ok(Self { events, directories: HashMap::new(), home: (id, home.to_owned()) })
     }
 
     /// Watches these too. What cannot be watched, because there are too many, is looked at only when a room is made.
@@ -50,9 +52,8 @@ impl Watch {
         let mut reader = inotify::Reader::new(&self.events, &mut buffer);
         while let Ok(event) = reader.next() {
             let flags = event.events();
-            if event.wd() == self.home {
-                happened.home_is_gone |=
-                    flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::IGNORED);
+            if event.wd() == self.home.0 {
+                happened.home_is_gone |= flags.contains(ReadFlags::MOVE_SELF) || !self.home.1.exists();
                 continue;
             }
             let is_git = event.file_name().is_some_and(|name| name == c".git" || name == c"HEAD");

@@ -20,7 +20,7 @@ use notice::Listener;
 pub(super) use notice::{Channel, Channels};
 
 /// What a command may connect to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reach {
     /// Directories and sockets. Absolute, after symbolic links.
     pub(super) open: Vec<PathBuf>,

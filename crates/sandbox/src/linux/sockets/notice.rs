@@ -37,7 +37,7 @@ impl Channels {
 }
 
 impl Channel {
-    fn new() -> io::Result<Self> {
+    pub(in super::super) fn new() -> io::Result<Self> {
         let (ours, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         Ok(Self { ours, theirs })

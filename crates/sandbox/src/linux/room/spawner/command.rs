@@ -8,13 +8,15 @@ use std::ptr;
 use rustix::process::Pid;
 
 use super::super::groups::Groups;
-use super::super::order::{Order, Reply, Started};
+use super::super::link::{ToKeeper, send_long};
+use super::super::order::{Answering, Order, Reply, Started};
 use crate::imp::clone;
 use crate::imp::confine::{Filters, Orders, Snapshot, TreeHeld};
 use crate::imp::descriptors::Above;
 use crate::imp::exec::Image;
 use crate::imp::limits::{TreeLimits, hard_limit, of_each_process};
 use crate::imp::mark::Mark;
+use crate::imp::sockets::Channel;
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::imp::wait;
@@ -29,6 +31,14 @@ pub(super) struct Command {
     groups: Option<Groups>,
     tag: Option<Tag>,
     has_ended: bool,
+}
+
+/// What starting takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tools<'a> {
+    pub(super) null: &'a OwnedFd,
+    pub(super) filters: &'a Filters,
+    pub(super) link: &'a OwnedFd,
 }
 
 /// Why one could not be.
@@ -50,13 +60,12 @@ impl Command {
         order: &Order,
         descriptors: &[OwnedFd],
         groups: Option<Groups>,
-        null: &OwnedFd,
-        filters: &Filters,
+        tools: Tools<'_>,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let tag = order.tag.filter(|tag| *tag < tag::own_limit()).map(Tag::of_value);
         let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
         let tag = tag.filter(|_| !has_group);
-        match launch(order, descriptors, groups.as_ref(), tag, null, filters) {
+        match launch(order, descriptors, groups.as_ref(), tag, tools) {
             Ok((pid, process)) => {
                 let pid = pid.as_raw_nonzero().get();
                 Ok(Self { pid, process, groups, tag, has_ended: false })
@@ -131,16 +140,22 @@ fn launch(
     descriptors: &[OwnedFd],
     groups: Option<&Groups>,
     tag: Option<Tag>,
-    null: &OwnedFd,
-    filters: &Filters,
+    Tools { null, filters, link }: Tools<'_>,
 ) -> Result<(Pid, OwnedFd), Refused> {
     let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
     let missing = || Refused { step: Step::Prepare, errno: libc::EBADF };
     let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
-    let channel = if order.asks { Some(rest.first().ok_or_else(missing)?) } else { None };
+    let own = match order.answering {
+        Answering::Caller => None,
+        Answering::Keeper => Some(Channel::new().map_err(failed)?),
+    };
+    let channel = match &own {
+        Some(own) => own.end(),
+        None => rest.first().ok_or_else(missing)?,
+    };
     let [null, stdout, stderr, cwd] = [null, stdout, stderr, cwd].map(Above::stderr);
     let (null, stdout, stderr) = (null.map_err(failed)?, stdout.map_err(failed)?, stderr.map_err(failed)?);
-    let (cwd, channel) = (cwd.map_err(failed)?, channel.map(Above::stderr).transpose().map_err(failed)?);
+    let (cwd, channel) = (cwd.map_err(failed)?, Above::stderr(channel).map_err(failed)?);
     let held = groups.map_or(TreeHeld::default(), Groups::held);
     let limits = limits(order, held);
     let orders = Orders {
@@ -153,7 +168,7 @@ fn launch(
         capabilities: None,
         ruleset: None,
         filter: filters.refusing(),
-        asking: channel.as_ref().map(|channel| (filters.asking(), channel.raw())),
+        asking: Some((filters.asking(), channel.raw())),
     };
     let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
         strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
@@ -178,6 +193,10 @@ fn launch(
         // It has exited already.
         wait::reap(pid.as_raw_nonzero().get());
         return Err(Refused { step: failure.step, errno: failure.errno });
+    }
+    if let Some(listener) = own.and_then(|own| own.received()) {
+        let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
+        send_long(link, &message.to_bytes(), &[listener.as_fd()]).map_err(failed)?;
     }
     Ok((pid, process))
 }
