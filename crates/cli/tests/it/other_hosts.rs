@@ -198,7 +198,7 @@ fn an_unprivileged_user() {
 
     // What sheds the tag, and what is never where one has just looked.
     // In a file: on the command line the guard would see what it is.
-    let script = theirs.path().join("hopper.pl");
+    let script = world.work().join("hopper.pl");
     fs::write(&script, "use POSIX; $SIG{TERM} = q(IGNORE); while (1) { exit if fork; setsid }").unwrap();
     let hopper = format!("perl {} >/dev/null 2>&1 &", script.display());
     let unmarked = format!("ulimit -x 5; {hopper}");

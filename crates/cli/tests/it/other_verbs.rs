@@ -31,7 +31,7 @@ fn the_manual_has_a_page_for_each_verb() {
     assert_eq!(finished.code(), Some(1));
     assert_eq!(
         finished.stderr(),
-        "error: there is no command `walk`\nhelp: the commands are run, check, approve, deny, tasks, output, wait, kill, serve, hook, audit, config, schema, doctor, completions, man\n"
+        "error: there is no command `walk`\nhelp: the commands are run, check, approve, deny, tasks, rooms, output, wait, kill, serve, hook, audit, config, schema, doctor, completions, man\n"
     );
 }
 
