@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     if let Some(code) = bashtion::supervise_if_asked_with(commands::run::handed_down) {
         return code;
     }
+    bashtion::note_umask();
     match args::parse() {
         Ok(cli) => commands::dispatch(cli),
         Err(code) => code,

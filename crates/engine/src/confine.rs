@@ -136,15 +136,9 @@ impl Confining {
             Mode::Workspace => workspaces(job, settings, &mut notes),
             Mode::Off | Mode::ReadOnly => vec![],
         };
-        let mut limits = settings.limits;
-        if settings.mode != Mode::Off && tools.sandbox.can_limit_trees() {
-            let usual = usual_limits();
-            limits.memory = limits.memory.or(usual.memory);
-            limits.processes = limits.processes.or(usual.processes);
-        }
-        let way = match in_room(job, settings, tools, &workspaces, limits, &mut notes) {
+        let way = match in_room(job, settings, tools, &workspaces, &mut notes) {
             Some(shared) => Way::Room(Box::new(shared)),
-            None => Way::Alone(alone(job, settings, tools, workspaces, limits)?),
+            None => Way::Alone(alone(job, settings, tools, workspaces)?),
         };
         let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
         Ok(Some(Self { way, notes, sets_variables, home }))
@@ -189,7 +183,6 @@ fn in_room(
     settings: &SandboxSettings,
     tools: Tools<'_>,
     workspaces: &[PathBuf],
-    limits: ResourceLimits,
     notes: &mut Vec<String>,
 ) -> Option<Shared> {
     let is_possible = settings.mode == Mode::Workspace
@@ -208,7 +201,6 @@ fn in_room(
         places: Arc::clone(tools.places),
         attended: job.leftovers == Leftovers::End,
         sockets: sockets(job, settings),
-        limits,
         alone: (settings.room.choice == RoomChoice::Alone).then(|| crate::short_name::random("alone-")),
     };
     match tools.rooms.enter(&wanted) {
@@ -226,6 +218,19 @@ fn in_room(
     }
 }
 
+/// What was said about limits, and for the rest what is usual on hosts where a whole tree can be limited.
+pub(crate) fn limits_or_usual(said: ResourceLimits, sandbox: &Sandbox) -> ResourceLimits {
+    if !sandbox.can_limit_trees() {
+        return said;
+    }
+    let usual = usual_limits();
+    ResourceLimits {
+        memory: said.memory.or(usual.memory),
+        processes: said.processes.or(usual.processes),
+        ..said
+    }
+}
+
 fn is_about_namespaces(error: &SpawnError) -> bool {
     matches!(error, SpawnError::Refused { step: Step::Namespaces | Step::Clone, .. })
 }
@@ -240,8 +245,11 @@ fn alone(
     settings: &SandboxSettings,
     tools: Tools<'_>,
     workspaces: Vec<PathBuf>,
-    limits: ResourceLimits,
 ) -> io::Result<Confinement> {
+    let limits = match settings.mode {
+        Mode::Off => settings.limits,
+        Mode::Workspace | Mode::ReadOnly => limits_or_usual(settings.limits, tools.sandbox),
+    };
     let own = tools.state.path().to_owned();
     if settings.mode != Mode::Off {
         // Only what exists can be hidden and kept. Where it cannot be made, nothing will be in it.

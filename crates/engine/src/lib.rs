@@ -69,7 +69,7 @@ pub use bashtion_guard::{
 };
 pub use bashtion_sandbox::{
     ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Process, Report,
-    Requirement, ResourceLimits, RoomStatus, Signal, SpawnError, Step, UnknownSignal, Usage,
+    Requirement, ResourceLimits, RoomStatus, Signal, SpawnError, Step, UnknownSignal, Usage, note_umask,
 };
 pub use builder::Builder;
 pub use causes::causes;

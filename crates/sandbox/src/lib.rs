@@ -42,6 +42,7 @@ mod report;
 )]
 mod room;
 mod spec;
+mod umask;
 #[cfg_attr(
     not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
     expect(dead_code, reason = "there are no rooms")
@@ -66,3 +67,4 @@ pub use imp::{Confined, Room, Sandbox, Temporary, Tree, Visit, has_seccomp, keep
 pub use report::{Enforced, Landlock, Report};
 pub use room::{KnownRepository, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
 pub use spec::{Prepared, Process, SpawnError, Spec, Step, World};
+pub use umask::note_umask;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, SystemTime};
 
-use bashtion_sandbox::{Confinement, RoomPlan, SpawnError, Step};
+use bashtion_sandbox::{Confinement, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::wanted::Wanted;
 use super::{NoRoom, Place, RoomChoice};
-use crate::confine::expand;
+use crate::confine::{expand, limits_or_usual};
 
 /// The first argument of a keeper. Nobody types it.
 const ARGUMENT: &str = "__keep";
@@ -62,7 +62,8 @@ impl Assignment {
             sockets: vec![],
             attended: true,
             temporary: PathBuf::from("/tmp"),
-            limits: settings.limits,
+            // For those who say nothing about them.
+            limits: limits_or_usual(ResourceLimits::default(), &Sandbox::new()),
             namespaces: settings.namespaces,
             requirement: settings.requirement,
         };

@@ -15,7 +15,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bashtion_sandbox::{Room, SpawnError, Visit};
+use bashtion_sandbox::{ResourceLimits, Room, SpawnError, Visit};
 use rustix::fs::{FlockOperation, flock};
 
 pub(crate) use keeper::keep_if_asked;
@@ -182,13 +182,19 @@ fn take_turn(folder: &Path) -> io::Result<File> {
 impl Wanted {
     /// A command's stay in the room.
     pub(crate) fn visit(&self, entry: &Entry) -> Visit {
+        // What is usual here was found out when the room was made.
+        let (said, usual) = (self.settings.limits, entry.room.facts().confinement.limits);
         Visit {
             room: Arc::clone(&entry.room),
             name: entry.name.clone(),
             network: self.settings.network,
             attended: self.attended,
             sockets: self.sockets.clone(),
-            limits: self.limits,
+            limits: ResourceLimits {
+                memory: said.memory.or(usual.memory),
+                processes: said.processes.or(usual.processes),
+                ..said
+            },
         }
     }
 }

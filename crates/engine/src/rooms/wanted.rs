@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bashtion_sandbox::{ROOM_VERSION, ResourceLimits};
+use bashtion_sandbox::ROOM_VERSION;
 use sha2::{Digest, Sha256};
 
 use super::RoomChoice;
@@ -30,7 +30,6 @@ pub(crate) struct Wanted {
     pub(crate) places: Arc<Places>,
     pub(crate) attended: bool,
     pub(crate) sockets: Vec<PathBuf>,
-    pub(crate) limits: ResourceLimits,
     /// The name of a room for one command.
     pub(crate) alone: Option<String>,
 }

@@ -261,6 +261,9 @@ fn own_limits() -> Vec<(u32, u64, u64)> {
 
 fn own_umask() -> u32 {
     // The only call that tells it sets it, for all threads.
+    if let Some(known) = crate::umask::known() {
+        return known;
+    }
     let status = processes::read("/proc/self/status").unwrap_or_default();
     let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     umask.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok()).unwrap_or(0o022)
