@@ -2,7 +2,6 @@
 //!
 //! Run it with `cargo bench --bench rooms`.
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
-#![expect(clippy::cast_precision_loss, reason = "ratios need few digits")]
 
 use std::ffi::{CStr, CString};
 use std::fs;

@@ -76,7 +76,7 @@ pub(crate) struct Confining {
 #[derive(Debug)]
 pub(crate) enum Way {
     /// With nobody.
-    Alone(Confinement),
+    Alone(Box<Confinement>),
     /// With the others of its workspace.
     Room(Box<Shared>),
 }
@@ -138,7 +138,7 @@ impl Confining {
         };
         let way = match in_room(job, settings, tools, &workspaces, &mut notes) {
             Some(shared) => Way::Room(Box::new(shared)),
-            None => Way::Alone(alone(job, settings, tools, workspaces)?),
+            None => Way::Alone(Box::new(alone(job, settings, tools, workspaces)?)),
         };
         let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
         Ok(Some(Self { way, notes, sets_variables, home }))

@@ -104,7 +104,7 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     let Held { world, confinement, notes, temporary, desk, shared } = Held::by(confining, sandbox, &mut env)?;
     let epilogue = plan.questions.map(|questions| {
         let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
-        Epilogue::prepare(questions, desk, &mut env)
+        Epilogue::prepare(questions, &desk, &mut env)
     });
     let epilogue = epilogue.transpose().map_err(|source| LaunchError::Temporary { source })?;
 
@@ -190,7 +190,7 @@ impl Held {
                 let made = sandbox.confine(&confinement).map_err(sandbox_failed)?;
                 let temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
                 let desk = temporary.as_ref().map(|temporary| Desk::within(temporary.path()));
-                (World::Alone(made), confinement, temporary, desk, None)
+                (World::Alone(made), *confinement, temporary, desk, None)
             }
             Way::Room(shared) => {
                 let visit = shared.visit.clone();

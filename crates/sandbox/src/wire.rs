@@ -92,6 +92,7 @@ impl<'a> Reader<'a> {
         self.signed()?.try_into().ok()
     }
 
+    #[expect(clippy::option_option, reason = "there may be none, and there may be nothing to read")]
     pub(crate) fn optional(&mut self) -> Option<Option<u64>> {
         let (is_some, value) = (self.flag()?, self.number()?);
         Some(is_some.then_some(value))

@@ -56,7 +56,7 @@ impl Assignment {
             mode: settings.mode,
             network: settings.network,
             writable: wanted.workspaces.iter().chain(&existing.caches).cloned().collect(),
-            workspaces: wanted.workspaces.to_vec(),
+            workspaces: wanted.workspaces.clone(),
             kept: kept.filter_map(|path| path.canonicalize().ok()).collect(),
             secrets: existing.secrets.iter().cloned().chain(own).collect(),
             sockets: vec![],
@@ -151,7 +151,7 @@ fn keep() -> io::Result<()> {
     let files: Files = serde_json::from_slice(&message[..end])?;
     let plan = RoomPlan::from_bytes(&message[end + 1..]).ok_or_else(nonsense)?;
     drop(message);
-    let kept = bashtion_sandbox::keep(&plan, |made| answer(made));
+    let kept = bashtion_sandbox::keep(&plan, answer);
     files.tidy(&plan);
     kept
 }

@@ -102,7 +102,7 @@ impl Epilogue {
     /// Makes the directory, and what bash reads first in it. By descriptor, because others may write where it is.
     pub(crate) fn prepare(
         questions: Questions,
-        desk: Desk,
+        desk: &Desk,
         environment: &mut Vec<(OsString, OsString)>,
     ) -> io::Result<Self> {
         DirBuilder::new().mode(0o700).create(&desk.outside)?;
@@ -298,7 +298,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let questions = Questions { state: true, pipeline: true, traps: false };
         let mut env = vec![("A".into(), "1".into()), ("B".into(), "2".into())];
-        let epilogue = Epilogue::prepare(questions, Desk::within(temp.path()), &mut env).unwrap();
+        let epilogue = Epilogue::prepare(questions, &Desk::within(temp.path()), &mut env).unwrap();
         assert_eq!(env.last().unwrap().0, VARIABLE);
         let at = |name: &str| temp.path().join(".bashtion").join(name);
         fs::write(at("cwd"), "/w\n").unwrap();

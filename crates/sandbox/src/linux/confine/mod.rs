@@ -28,7 +28,7 @@ pub(super) use host::may_mount;
 pub use host::{has_seccomp, landlock};
 pub(super) use mounting::{identity_of, mount_cover, mount_proc, mount_shared_memory, mount_terminals};
 pub(super) use rooms::snapshot_of;
-pub(super) use rooms::{Protected, RoomTree};
+pub(super) use rooms::{Protected, RoomRules, RoomTree};
 pub(super) use rules::Hold;
 pub use scratch::Temporary;
 pub(super) use snapshot::Snapshot;

@@ -39,6 +39,15 @@ pub(in super::super) struct Protected {
     layers: Vec<(PathBuf, Layer)>,
 }
 
+/// The rules of a room.
+#[derive(Debug)]
+pub(in super::super) struct RoomRules {
+    /// None where the kernel has no Landlock.
+    pub(in super::super) ruleset: Option<OwnedFd>,
+    /// The directories that were listed for it, as they were.
+    pub(in super::super) listed: Vec<(PathBuf, Stamp)>,
+}
+
 /// The host's directories that everybody writes into. Each room has its own.
 const TEMPORARIES: [&str; 2] = ["/tmp", "/var/tmp"];
 
@@ -155,10 +164,7 @@ impl RoomTree {
     }
 
     /// The rules, to be made inside when all is in its place; and the directories that were listed for them.
-    pub(in super::super) fn rules(
-        &self,
-        plan: &RoomPlan,
-    ) -> Result<(Option<OwnedFd>, Vec<(PathBuf, Stamp)>), ConfineError> {
+    pub(in super::super) fn rules(&self, plan: &RoomPlan) -> Result<RoomRules, ConfineError> {
         const OWN: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/dev/ptmx"];
         let secrets = plan.confinement.secrets.iter().chain(&plan.possible_secrets);
         let holes: Vec<&Path> = secrets.map(PathBuf::as_path).chain([Path::new("/dev")]).collect();
@@ -174,7 +180,7 @@ impl RoomTree {
             let temporary = |target: &&PathBuf| TEMPORARIES.iter().any(|own| *target == Path::new(own));
             nearest.is_none_or(|target| !temporary(&target) || self.writable.contains(target))
         };
-        Ok((rules, around.listed.into_iter().filter(is_the_hosts).collect()))
+        Ok(RoomRules { ruleset: rules, listed: around.listed.into_iter().filter(is_the_hosts).collect() })
     }
 }
 

@@ -10,8 +10,8 @@ use super::link::{ToKeeper, send_long};
 use super::shared::Shared;
 use super::spawner::{Spawner, serve};
 use crate::imp::confine::{
-    Filters, Identity, Orders, RoomTree, mount_cover, mount_proc, mount_shared_memory, mount_terminals,
-    raise_loopback,
+    Filters, Identity, Orders, RoomRules, RoomTree, mount_cover, mount_proc, mount_shared_memory,
+    mount_terminals, raise_loopback,
 };
 use crate::room::{RoomPlan, Stamp};
 use crate::spec::Step;
@@ -100,7 +100,7 @@ impl First<'_> {
         ok(self.tree.mounts.lay_over() && mount_shared_memory(), Step::Mounts)?;
         std::env::set_current_dir("/").map_err(|error| Refused(Step::Cwd, error))?;
         let rules = self.tree.rules(self.plan).map_err(|error| Refused(Step::Landlock, error_of(error)))?;
-        let (ruleset, listed) = rules;
+        let RoomRules { ruleset, listed } = rules;
         // All commands share the domain that is entered here, so they can signal and trace each other, and nobody else.
         orders.ruleset = ruleset.as_ref().map(AsRawFd::as_raw_fd);
         ok(allow_rules(), Step::Landlock)?;

@@ -221,10 +221,10 @@ impl<'a> Keeper<'a> {
             Some(ToKeeper::Groups { memory, processes }) => {
                 let link = link.try_clone()?;
                 // The command is refused then, by the spawner.
-                self.groups.lend(&link, memory, processes).or_else(|error| match is_exhaustion(&error) {
-                    true => send_long(&link, &ToSpawner::Done.to_bytes(), &[]),
-                    false => Err(error),
-                })
+                match self.groups.lend(&link, memory, processes) {
+                    Err(error) if is_exhaustion(&error) => send_long(&link, &ToSpawner::Done.to_bytes(), &[]),
+                    lent => lent,
+                }
             }
             Some(ToKeeper::Drop { id }) => {
                 self.groups.take_back(id);

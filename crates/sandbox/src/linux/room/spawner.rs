@@ -58,6 +58,7 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
         is_paused: false,
         has_left: false,
         has_served: false,
+        buffer: vec![0; LONGEST],
     };
     serving.run(children)
 }
@@ -85,6 +86,8 @@ struct Serving {
     has_left: bool,
     /// Whether a command has run here.
     has_served: bool,
+    /// For what is heard.
+    buffer: Vec<u8>,
 }
 
 /// Somebody who asks something, and the command that runs for them.
@@ -177,9 +180,14 @@ impl Serving {
 
     /// Hears what somebody says. Whoever says nonsense, or nothing more, is let go.
     fn hear(&mut self, key: u64) {
-        let mut buffer = [0; LONGEST];
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.hear_into(key, &mut buffer);
+        self.buffer = buffer;
+    }
+
+    fn hear_into(&mut self, key: u64, buffer: &mut [u8]) {
         while let Some(connection) = self.connections.get_mut(&key) {
-            match receive(&connection.socket, &mut buffer, &mut connection.inbox.descriptors) {
+            match receive(&connection.socket, buffer, &mut connection.inbox.descriptors) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Ok(0) | Err(_) => return self.let_go(key),
                 Ok(1) if connection.command.is_some() => {
@@ -192,7 +200,7 @@ impl Serving {
                 Ok(count) => match connection.inbox.add(&buffer[..count]) {
                     Ok(None) => {}
                     Ok(Some((message, descriptors))) => match Question::from_bytes(&message) {
-                        Some(question) => self.answer(key, question, descriptors),
+                        Some(question) => self.answer(key, question, &descriptors),
                         None => return self.let_go(key),
                     },
                     Err(_) => return self.let_go(key),
@@ -201,9 +209,9 @@ impl Serving {
         }
     }
 
-    fn answer(&mut self, key: u64, question: Question, descriptors: Vec<OwnedFd>) {
+    fn answer(&mut self, key: u64, question: Question, descriptors: &[OwnedFd]) {
         let reply = match question {
-            Question::Order(order) => return self.start(key, &order, &descriptors),
+            Question::Order(order) => return self.start(key, &order, descriptors),
             Question::Status => Reply::Status(self.status().to_bytes()),
             Question::EndIfIdle => {
                 let idle = self.is_empty();

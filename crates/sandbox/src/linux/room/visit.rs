@@ -20,7 +20,7 @@ use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
-use crate::imp::sockets::{self, Channels, Reach};
+use crate::imp::sockets::{self, Channel, Channels, Reach};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::room::{RoomFacts, RoomStatus};
@@ -185,7 +185,7 @@ impl Visit {
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
         let pid = pid_of(&process).map_err(failed)?;
-        let listener = channel.as_ref().and_then(|channel| channel.received());
+        let listener = channel.as_ref().and_then(Channel::received);
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);

@@ -56,7 +56,7 @@ impl Doors {
     }
 
     fn add(&mut self, inner: u16, outer: u16) -> io::Result<()> {
-        if self.open.iter().any(|door| *door == (inner, outer)) {
+        if self.open.contains(&(inner, outer)) {
             return Ok(());
         }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, outer))?;
