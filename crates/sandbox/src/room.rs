@@ -45,6 +45,8 @@ pub struct RoomFacts {
     pub repositories: Vec<KnownRepository>,
     /// What could not be kept, if anything.
     pub gap: Option<String>,
+    /// How many processes all its commands may have together, where there are no control groups.
+    pub processes: Option<u64>,
 }
 
 /// A git directory.
@@ -126,6 +128,7 @@ impl RoomFacts {
             writer.byte(known.without_hooks.into());
         });
         writer.bytes(self.gap.as_deref().unwrap_or_default().as_bytes());
+        writer.optional(self.processes);
         writer.into_bytes()
     }
 
@@ -147,6 +150,7 @@ impl RoomFacts {
                 })
             })?,
             gap: Some(String::from_utf8_lossy(reader.bytes()?).into_owned()).filter(|gap| !gap.is_empty()),
+            processes: reader.optional()?,
         })
     }
 

@@ -114,6 +114,7 @@ impl Rooms {
         self.known().retain(|known| known.key != place.key);
         let assignment = Assignment::of(wanted, place).map_err(folder)?;
         assignment.start(&wanted.program)?;
+        place.end_idle_others();
         let room = self.find(place).ok_or(NoRoom::Keeper { source: io::ErrorKind::NotFound.into() })?;
         for port in &wanted.settings.room.expose {
             if let Err(error) = room.expose(*port, *port) {
@@ -170,6 +171,21 @@ impl Place {
 
     fn take_turn(&self) -> io::Result<File> {
         take_turn(&self.folder)
+    }
+
+    /// Rooms of the same folder that nobody will enter any more, unless something runs in them.
+    fn end_idle_others(&self) {
+        for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = file.file_name();
+            let key = name.to_str().and_then(|name| name.strip_suffix(".facts"));
+            if let Some(key) = key.filter(|key| *key != self.key)
+                && let Ok(Some(room)) = Room::find(&self.folder, key)
+                && room.end_if_idle().is_err()
+            {
+                // Its keeper was killed.
+                let _ = fs::remove_file(file.path());
+            }
+        }
     }
 }
 

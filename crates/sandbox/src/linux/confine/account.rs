@@ -12,7 +12,8 @@ use crate::{Confinement, Enforced, Mode, Report, ResourceLimits};
 impl Confined {
     /// How far a command is held.
     pub(in super::super) fn report(&self, hold: &Hold, tree: TreeHeld) -> Report {
-        report(self.confinement(), hold.namespaces, self.repositories().gap, tree)
+        let gap = self.repositories().gap;
+        report(self.confinement(), hold.namespaces, Processes::OfHost, gap, tree)
     }
 }
 
@@ -27,66 +28,88 @@ pub(in super::super) fn room_report(
     const UNPROTECTED: &str = "a repository has appeared in the workspace while a command was running, and is protected when no command of the room is";
     let confinement = Confinement { limits: *limits, ..facts.confinement.clone() };
     let gap = facts.gap.as_deref().or(unprotected.then_some(UNPROTECTED));
-    Report { room: Some(name.to_owned()), ..report(&confinement, true, gap, tree) }
+    let mut told = report(&confinement, true, Processes::OfRoom, gap, tree);
+    if let (Some(most), Some(reason)) = (facts.processes, &mut told.reason) {
+        let together =
+            format!("all commands of the room may have {most} processes together, and memory is not limited");
+        *reason = reason.replace(EACH_FOR_ITSELF, &together);
+    }
+    Report { room: Some(name.to_owned()), ..told }
 }
 
-fn report(confinement: &Confinement, namespaces: bool, lack: Option<&str>, tree: TreeHeld) -> Report {
-    {
-        let mode = confinement.mode;
-        let mut reasons = String::new();
-        let mut because = |text: &str| {
-            let _ = write!(reasons, "{}{text}", if reasons.is_empty() { "" } else { "; " });
-        };
-        let limits = tree.enforced(confinement, &mut because);
-        if mode == Mode::Off {
-            let reason = "the sandbox is off".to_owned();
-            return Report { limits, reason: Some(reason), ..Report::unconfined() };
-        }
-        let landlock = landlock();
-        let mut filesystem = if landlock.abi() > 0 || namespaces { Enforced::Full } else { Enforced::None };
-        let mut gap = |is_gap: bool, text: &str| {
-            if is_gap {
-                filesystem = filesystem.min(Enforced::Partial);
-                because(text);
-            }
-        };
-        if let Some(problem) = landlock.problem() {
-            gap(true, problem);
-        }
-        gap(
-            mode == Mode::Workspace && !namespaces,
-            "without a mount namespace modes, owners and times of files outside the workspace are not protected, \
-             and git hooks and configuration are put back after the command instead of being kept",
-        );
-        if let Some(problem) = lack {
-            gap(true, problem);
-        }
-        gap(
-            mode == Mode::Workspace
-                && !namespaces
-                && confinement
-                    .kept
-                    .iter()
-                    .any(|path| confinement.writable.iter().any(|root| path.starts_with(root))),
-            "Bashtion's own configuration lies in a writable directory and cannot be kept without a mount namespace",
-        );
-        let hidden = |secret: &PathBuf| confinement.writable.iter().any(|root| secret.starts_with(root));
-        gap(
-            mode == Mode::Workspace && !namespaces && confinement.secrets.iter().any(hidden),
-            "secrets inside a writable directory cannot be hidden without a mount namespace",
-        );
-        let signals = match landlock.abi() {
-            6.. => Enforced::Full,
-            1.. => {
-                because("signals to other processes need Linux 6.12 or newer to be held");
-                Enforced::Partial
-            }
-            0 => Enforced::None,
-        };
-        let network = Enforced::Full;
-        let reason = (!reasons.is_empty()).then_some(reasons);
-        Report { mode, filesystem, network, signals, limits, reason, room: None }
+/// What control groups would change.
+const EACH_FOR_ITSELF: &str = "memory and processes are limited for each process at most, not together";
+
+/// Whose processes a command can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Processes {
+    OfHost,
+    OfRoom,
+}
+
+fn report(
+    confinement: &Confinement,
+    namespaces: bool,
+    processes: Processes,
+    lack: Option<&str>,
+    tree: TreeHeld,
+) -> Report {
+    let mode = confinement.mode;
+    let mut reasons = String::new();
+    let mut because = |text: &str| {
+        let _ = write!(reasons, "{}{text}", if reasons.is_empty() { "" } else { "; " });
+    };
+    let limits = tree.enforced(confinement, &mut because);
+    if mode == Mode::Off {
+        let reason = "the sandbox is off".to_owned();
+        return Report { limits, reason: Some(reason), ..Report::unconfined() };
     }
+    let landlock = landlock();
+    let mut filesystem = if landlock.abi() > 0 || namespaces { Enforced::Full } else { Enforced::None };
+    let mut gap = |is_gap: bool, text: &str| {
+        if is_gap {
+            filesystem = filesystem.min(Enforced::Partial);
+            because(text);
+        }
+    };
+    if let Some(problem) = landlock.problem() {
+        gap(true, problem);
+    }
+    gap(
+        mode == Mode::Workspace && !namespaces,
+        "without a mount namespace modes, owners and times of files outside the workspace are not protected, \
+         and git hooks and configuration are put back after the command instead of being kept",
+    );
+    if let Some(problem) = lack {
+        gap(true, problem);
+    }
+    gap(
+        mode == Mode::Workspace
+            && !namespaces
+            && confinement
+                .kept
+                .iter()
+                .any(|path| confinement.writable.iter().any(|root| path.starts_with(root))),
+        "Bashtion's own configuration lies in a writable directory and cannot be kept without a mount namespace",
+    );
+    let hidden = |secret: &PathBuf| confinement.writable.iter().any(|root| secret.starts_with(root));
+    gap(
+        mode == Mode::Workspace && !namespaces && confinement.secrets.iter().any(hidden),
+        "secrets inside a writable directory cannot be hidden without a mount namespace",
+    );
+    let signals = match landlock.abi() {
+        // No other processes can be named.
+        _ if processes == Processes::OfRoom => Enforced::Full,
+        6.. => Enforced::Full,
+        1.. => {
+            because("signals to other processes need Linux 6.12 or newer to be held");
+            Enforced::Partial
+        }
+        0 => Enforced::None,
+    };
+    let network = Enforced::Full;
+    let reason = (!reasons.is_empty()).then_some(reasons);
+    Report { mode, filesystem, network, signals, limits, reason, room: None }
 }
 
 /// Which limits hold for a whole tree.
@@ -105,9 +128,7 @@ impl TreeHeld {
         let missing =
             |limit: Option<u64>, held: bool| !held && (limit.is_some() || confinement.mode != Mode::Off);
         if missing(limits.memory, self.memory) || missing(limits.processes, self.processes) {
-            because(
-                "no control group can be made here, so memory and processes are limited for each process at most, not together",
-            );
+            because(&format!("no control group can be made here, so {EACH_FOR_ITSELF}"));
             return Enforced::Partial;
         }
         Enforced::Full

@@ -56,6 +56,7 @@ struct Keeper<'a> {
     tree: RoomTree,
     listed: Vec<(std::path::PathBuf, Stamp)>,
     started: u64,
+    processes: Option<u64>,
     shared: Shared,
     /// Of the spawner inside, and of the one in the host's network.
     links: [OwnedFd; 2],
@@ -98,6 +99,8 @@ impl<'a> Keeper<'a> {
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| prepared(e.into()))?;
         let identity = (!may_mount()).then(Identity::of_this_process);
         let capabilities = capabilities(&plan.confinement, true);
+        let has_groups = plan.confinement.limits.processes.is_some();
+        let processes = (identity.is_some() && !has_groups).then(limit_processes).flatten();
         let first = First {
             plan,
             tree: &tree,
@@ -126,6 +129,7 @@ impl<'a> Keeper<'a> {
             tree,
             listed,
             started: u64::try_from(started.as_millis()).unwrap_or(0),
+            processes,
             shared,
             links: [inner_link, outer_link],
             _unused: outer_outside,
@@ -151,6 +155,7 @@ impl<'a> Keeper<'a> {
             watched: self.listed.clone(),
             repositories: self.tree.repositories.known.clone(),
             gap: self.tree.repositories.gap.map(str::to_owned),
+            processes: self.processes,
         };
         let (draft, name) = (file_name(&self.plan.key, "draft"), file_name(&self.plan.key, "facts"));
         let mut file =
@@ -379,6 +384,14 @@ fn remove_files(key: &str) {
 fn close_inherited() {
     // SAFETY: there is one thread, and nothing in it has opened a descriptor yet that it will use again.
     unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+}
+
+/// A user namespace counts its processes, and allows as many as its maker might have had. Not for root, whom nothing limits.
+fn limit_processes() -> Option<u64> {
+    const MOST: u64 = 4096;
+    let most = getrlimit(Resource::Nproc).maximum.map_or(MOST, |own| own.min(MOST));
+    setrlimit(Resource::Nproc, Rlimit { current: Some(most), maximum: Some(most) }).ok()?;
+    Some(most)
 }
 
 /// Every command takes a few. Commands themselves get the limits of whoever runs them.
