@@ -63,7 +63,9 @@ pub use confinement::{
 };
 pub use detach::detach;
 pub use exit::{Exit, Signal, UnknownSignal, Usage};
-pub use imp::{Confined, Room, Sandbox, Temporary, Tree, Visit, has_seccomp, keep, landlock, open_directory};
+pub use imp::{
+    Confined, Room, Sandbox, Temporary, Tree, Visit, has_seccomp, keep, landlock, open_directory, remove_tree,
+};
 pub use report::{Enforced, Landlock, Report};
 pub use room::{KnownRepository, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
 pub use spec::{Prepared, Process, SpawnError, Spec, Step, World};

@@ -115,6 +115,11 @@ impl Room {
     }
 }
 
+/// Removes a directory with all that is in it.
+pub fn remove_tree(root: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(root)
+}
+
 /// Keeps a room: that needs Linux.
 pub fn keep(_: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io::Result<()> {
     ready(Err(&SpawnError::refused(Step::Namespaces, io::Error::from_raw_os_error(libc::ENOSYS))));

@@ -45,6 +45,8 @@ pub struct RoomFacts {
     pub repositories: Vec<KnownRepository>,
     /// What could not be kept, if anything.
     pub gap: Option<String>,
+    /// The room's own network, as the kernel numbers them.
+    pub network: Option<u64>,
     /// How many processes all its commands may have together, where there are no control groups.
     pub processes: Option<u64>,
 }
@@ -129,6 +131,7 @@ impl RoomFacts {
         });
         writer.bytes(self.gap.as_deref().unwrap_or_default().as_bytes());
         writer.optional(self.processes);
+        writer.optional(self.network);
         writer.into_bytes()
     }
 
@@ -151,6 +154,7 @@ impl RoomFacts {
             })?,
             gap: Some(String::from_utf8_lossy(reader.bytes()?).into_owned()).filter(|gap| !gap.is_empty()),
             processes: reader.optional()?,
+            network: reader.optional()?,
         })
     }
 

@@ -3,16 +3,17 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, SystemTime};
 
-use bashtion_sandbox::{Confinement, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step};
+use bashtion_sandbox::{Confinement, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step, remove_tree};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::wanted::Wanted;
-use super::{NoRoom, Place, RoomChoice};
+use super::{NoRoom, Place, RoomChoice, take_turn};
 use crate::confine::{expand, limits_or_usual};
 
 /// The first argument of a keeper. Nobody types it.
@@ -185,7 +186,12 @@ impl Files {
     /// Removes what is too old or too much when nobody is in the room.
     fn tidy(&self, plan: &RoomPlan) {
         if self.is_alone {
-            let _ = fs::remove_dir_all(&plan.directory);
+            let _ = remove_tree(&plan.directory);
+            return;
+        }
+        // With the lock nobody makes another room here, and where none is kept nobody writes: what is looked at stays.
+        let Ok(_turn) = take_turn(&plan.directory) else { return };
+        if has_rooms(&plan.directory) {
             return;
         }
         let mut files = vec![];
@@ -201,6 +207,12 @@ impl Files {
             }
         }
     }
+}
+
+/// Whether a room of this folder is kept, or may be.
+fn has_rooms(folder: &Path) -> bool {
+    let is_facts = |entry: fs::DirEntry| entry.file_name().to_string_lossy().ends_with(".facts");
+    fs::read_dir(folder).map_or(true, |mut entries| entries.any(|entry| entry.map_or(true, is_facts)))
 }
 
 struct TemporaryFile {
@@ -223,7 +235,7 @@ fn collect(directory: &Path, files: &mut Vec<TemporaryFile>, depth: usize) {
             let used = [metadata.modified(), metadata.accessed()].into_iter().flatten().max();
             let unused =
                 used.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default();
-            files.push(TemporaryFile { path: entry.path(), unused, size: metadata.len() });
+            files.push(TemporaryFile { path: entry.path(), unused, size: metadata.blocks() * 512 });
         }
     }
 }

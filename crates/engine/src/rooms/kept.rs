@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bashtion_sandbox::{Room, RoomStatus};
+use bashtion_sandbox::{Room, RoomStatus, remove_tree};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -132,7 +132,7 @@ impl KeptRooms {
         let folder = self.folder.join(name);
         let _turn = take_turn(&folder).map_err(failed)?;
         rooms.iter().try_for_each(|room| room.room.end()).map_err(failed)?;
-        fs::remove_dir_all(&folder).map_err(failed)
+        remove_tree(&folder).map_err(failed)
     }
 
     /// The names of all that have files, whether or not they are kept.

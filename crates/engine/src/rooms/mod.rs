@@ -15,7 +15,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bashtion_sandbox::{ResourceLimits, Room, SpawnError, Visit};
+use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Visit};
 use rustix::fs::{FlockOperation, flock};
 
 pub(crate) use keeper::keep_if_asked;
@@ -106,8 +106,12 @@ impl Rooms {
         let _turn = place.take_turn().map_err(folder)?;
         if let Some(room) = self.find(place) {
             let alive = room.status().is_ok();
+            let can_serve = wanted.settings.network == Network::Off || place.has_spawner("host");
             // What is new on the host is seen by a new room only; but not for that is ended what runs in this one.
-            if alive && (room.facts().is_current() || !room.end_if_idle().unwrap_or(true)) {
+            if alive && !can_serve {
+                room.end_if_idle().map_err(folder)?;
+            }
+            if alive && can_serve && (room.facts().is_current() || !room.end_if_idle().unwrap_or(true)) {
                 return Ok(place.entry(room));
             }
         }
@@ -167,6 +171,11 @@ impl Place {
             }
         }
         Ok(())
+    }
+
+    /// Whether commands on that network can be started in it.
+    fn has_spawner(&self, kind: &str) -> bool {
+        self.folder.join(format!("{}.{kind}", self.key)).exists()
     }
 
     fn take_turn(&self) -> io::Result<File> {

@@ -121,6 +121,11 @@ pub(super) struct Lease {
 }
 
 impl Lease {
+    /// Removes it, instead of keeping it for the next command: somebody else may have killed in it.
+    pub(super) fn discard(mut self) {
+        self.home = None;
+    }
+
     /// The group of a command that another process has started: its directory, what tells whether anybody is in it, and
     /// what kills them.
     pub(super) fn of_another(path: PathBuf, dir: OwnedFd, events: OwnedFd, kill: OwnedFd) -> Self {

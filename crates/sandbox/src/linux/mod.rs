@@ -19,7 +19,7 @@ mod tag;
 mod tree;
 mod wait;
 
-pub use confine::{Confined, Temporary, has_seccomp, landlock};
+pub use confine::{Confined, Temporary, has_seccomp, landlock, remove_tree};
 pub use descriptors::open_directory;
 pub use launch::Sandbox;
 pub(crate) use room::Member;

@@ -61,6 +61,7 @@ impl Filters {
 pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
     let mut rules = [KERNEL, NEW_PRIVILEGES, PAIRS].concat();
     rules.extend(if needs.own_processes { OWN_PROCESSES } else { OTHER_PROCESSES });
+    rules.push(rule(libc::SYS_fcntl, if needs.own_processes { OWNERS } else { LEASES }));
     let internet = needs.network == Network::On || needs.own_network;
     let sockets: &[&[Test]] = match (internet, needs.asks) {
         (false, false) => &[],
@@ -87,7 +88,12 @@ pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
             When::AnyOrUnless(&[TERMINAL_INPUT, TERMINAL_PASTE], HARMLESS_CONTROLS),
         ));
     } else {
-        rules.push(rule(libc::SYS_ioctl, When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE])));
+        let ioctl: When = if needs.own_processes {
+            When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE, SET_OWNER, SET_GROUP])
+        } else {
+            When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE])
+        };
+        rules.push(rule(libc::SYS_ioctl, ioctl));
     }
     compile(rules)
 }
@@ -121,6 +127,7 @@ const FILE_SETATTR: libc::c_long = 469;
 const MOUNT_SETATTR: libc::c_long = 442;
 const FCHMODAT2: libc::c_long = 452;
 const F_SETDELEG: i32 = 1024 + 16;
+const F_SETOWN_EX: i32 = 15;
 
 /// The kernel's own affairs. Most need a capability as well, which is gone; a kernel bug may not ask for one.
 const KERNEL: &[Rule] = &[
@@ -171,8 +178,6 @@ const KERNEL: &[Rule] = &[
     never(libc::SYS_fspick),
     never(MOUNT_SETATTR),
     never(OPEN_TREE_ATTR),
-    // A lease lets its holder keep others from opening a file.
-    rule(libc::SYS_fcntl, When::Any(&[equal(1, libc::F_SETLEASE), equal(1, F_SETDELEG)])),
     // Input and output ports, and a terminal for somebody else.
     #[cfg(target_arch = "x86_64")]
     never(libc::SYS_iopl),
@@ -215,14 +220,56 @@ const OTHER_PROCESSES: &[Rule] = &[
 
 /// In a room a command can name no other processes than those of its room, and may do to them what it likes. One limit stays:
 /// by its value those of a command are told apart where there are no control groups.
+///
+/// And the two that serve the room are nobody's to signal or to change. The first is protected from signals by the kernel.
 const OWN_PROCESSES: &[Rule] = &[
     rule(
         libc::SYS_prlimit64,
-        When::Unless(&[&[Test::NotEqual { argument: 1, value: TAG }], &[Test::Null { argument: 2 }]]),
+        When::AnyOrUnless(
+            &[equal(0, FIRST), equal(0, SECOND)],
+            &[&[Test::NotEqual { argument: 1, value: TAG }], &[Test::Null { argument: 2 }]],
+        ),
     ),
     #[cfg(target_arch = "x86_64")]
-    rule(libc::SYS_setrlimit, When::Any(&[Test::Equal { argument: 0, mask: u32::MAX, value: TAG }])),
+    rule(libc::SYS_setrlimit, When::Any(&[equal_to(0, TAG)])),
+    rule(libc::SYS_sched_setaffinity, SERVANTS),
+    rule(libc::SYS_sched_setparam, SERVANTS),
+    rule(libc::SYS_sched_setscheduler, SERVANTS),
+    rule(libc::SYS_sched_setattr, SERVANTS),
+    // Of all processes of the user, they are among them.
+    rule(
+        libc::SYS_setpriority,
+        When::Any(&[equal(0, libc::PRIO_USER.cast_signed()), equal(1, FIRST), equal(1, SECOND)]),
+    ),
+    rule(libc::SYS_ioprio_set, When::Any(&[equal(0, 3), equal(1, FIRST), equal(1, SECOND)])),
+    // All of them at once.
+    rule(libc::SYS_kill, When::Any(&[equal(0, SECOND), equal(0, -1)])),
+    rule(libc::SYS_tkill, When::Any(&[equal(0, SECOND)])),
+    rule(libc::SYS_tgkill, When::Any(&[equal(0, SECOND), equal(1, SECOND)])),
+    rule(libc::SYS_rt_sigqueueinfo, When::Any(&[equal(0, SECOND), equal(0, -1)])),
+    rule(libc::SYS_rt_tgsigqueueinfo, When::Any(&[equal(0, SECOND), equal(1, SECOND)])),
+    rule(libc::SYS_pidfd_open, SERVANTS),
 ];
+
+/// A lease lets its holder keep others from opening a file.
+const LEASES: When = When::Any(&[equal(1, libc::F_SETLEASE), equal(1, F_SETDELEG)]);
+
+/// The same; and the kernel signals whomever a file is said to belong to.
+const OWNERS: When = When::AnyOrUnless(
+    &[equal(1, libc::F_SETLEASE), equal(1, F_SETDELEG), equal(1, F_SETOWN_EX)],
+    &[
+        &[Test::NotEqual { argument: 1, value: F_SETOWN }],
+        &[
+            Test::NotEqual { argument: 2, value: SECOND.cast_unsigned() },
+            Test::NotEqual { argument: 2, value: u32::MAX },
+        ],
+    ],
+);
+const F_SETOWN: u32 = 8;
+
+const SERVANTS: When = When::Any(&[equal(0, FIRST), equal(0, SECOND)]);
+const FIRST: i32 = 1;
+const SECOND: i32 = 2;
 
 /// `RLIMIT_LOCKS`
 const TAG: u32 = 10;
@@ -327,6 +374,10 @@ const SHARED_OBJECTS: &[Rule] = &[
 /// Types into another's terminal.
 const TERMINAL_INPUT: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x5412 };
 const TERMINAL_PASTE: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x541c };
+
+/// `FIOSETOWN` and `SIOCSPGRP`: whom the kernel signals about a socket.
+const SET_OWNER: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x8901 };
+const SET_GROUP: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x8902 };
 
 /// What may be asked of a file in read-only mode. File systems have many calls that change one that is open for reading.
 const HARMLESS_CONTROLS: &[&[Test]] = &[

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 /// Removes a directory with all that is in it. Links are not followed, closed directories are opened, and depth does not
 /// matter: what lies deeper is lifted up to the top first, so neither the stack nor descriptors run out.
-pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
+pub fn remove_tree(root: &Path) -> io::Result<()> {
     let name = CString::new(root.as_os_str().as_bytes())?;
     remove_at(CWD, &name)
 }

@@ -133,6 +133,7 @@ impl Rules {
             closed: secrets.clone(),
             named: sockets.clone(),
             own_network,
+            network: None,
             internet: own_network || *network == Network::On,
         }
     }

@@ -57,6 +57,16 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, ConfineErr
     Ok(ruleset)
 }
 
+/// A layer that refuses nothing that anybody could do, but makes a domain of its own: its processes cannot trace those
+/// outside of it. None where the kernel has no Landlock.
+pub(in super::super) fn marker() -> Result<Option<OwnedFd>, ConfineError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::MakeBlock)?
+        .create()?;
+    Ok(ruleset.into())
+}
+
 /// None if it has vanished: it cannot be granted then, and need not be.
 fn opened(path: &Path) -> Result<Option<OwnedFd>, ConfineError> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -7,12 +7,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use rustix::fs::{Mode, OFlags};
 
 use super::link::{ToKeeper, send_long};
+use super::ports::make_socket;
 use super::shared::Shared;
 use super::spawner::{Spawner, serve};
 use crate::imp::confine::{
-    Filters, Identity, Orders, RoomRules, RoomTree, mount_cover, mount_proc, mount_shared_memory,
+    Filters, Identity, Orders, RoomRules, RoomTree, marker, mount_cover, mount_proc, mount_shared_memory,
     mount_terminals, raise_loopback,
 };
+use crate::imp::sockets::network_of;
 use crate::room::{RoomPlan, Stamp};
 use crate::spec::Step;
 use crate::{ConfineError, Network};
@@ -32,6 +34,8 @@ pub(super) struct First<'a> {
     pub(super) outer: Ends,
     /// The keeper is ready when something can be read from it.
     pub(super) go: OwnedFd,
+    /// Can be read when something has appeared in the workspace; none if that is not watched.
+    pub(super) news: Option<OwnedFd>,
 }
 
 /// A spawner's ends of what connects it.
@@ -75,7 +79,9 @@ impl First<'_> {
         // With the keeper goes everything.
         ok(die_with_parent(), Step::Prepare)?;
         // What is open in the keeper must end when the keeper closes it.
-        close_all_but(&[&self.inner, &self.outer].map(Ends::all).concat(), self.go.as_raw_fd());
+        let news = self.news.as_ref().map(AsRawFd::as_raw_fd);
+        let kept = [&self.inner, &self.outer].map(Ends::all).concat();
+        close_all_but(&[kept, news.into_iter().collect()].concat(), self.go.as_raw_fd());
         detach_streams().map_err(|error| Refused(Step::Streams, error))?;
         let waited = rustix::io::read(&self.go, &mut [0]);
         if !matches!(waited, Ok(1)) {
@@ -106,7 +112,14 @@ impl First<'_> {
         ok(allow_rules(), Step::Landlock)?;
         ok(orders.apply_ruleset(), Step::Landlock)?;
         drop(ruleset);
-        let has_outer = fork_outer(&orders, self.outer, self.shared)?;
+        let news = self.news.as_ref().map(OwnedFd::try_clone).transpose();
+        let news = news.map_err(|error| Refused(Step::Prepare, error))?;
+        let has_outer = fork_outer(&orders, self.outer, self.shared, news)?;
+        // Those without network must not trace those that have it. They can still signal each other.
+        let marker = marker().map_err(|error| Refused(Step::Landlock, error_of(error)))?;
+        orders.ruleset = marker.as_ref().map(AsRawFd::as_raw_fd);
+        ok(orders.apply_ruleset(), Step::Landlock)?;
+        drop(marker);
         ok(leave_network() && raise_loopback(), Step::Namespaces)?;
         ok(orders.give_up_privileges() && close_to_others(), Step::Privileges)?;
         let children = children_ending().map_err(|error| Refused(Step::Prepare, error))?;
@@ -116,6 +129,7 @@ impl First<'_> {
             outside: self.inner.outside,
             listener: self.inner.listener,
             shared: self.shared,
+            news: self.news,
             idle: Some(self.plan.idle),
             servants: 1 + u64::from(has_outer),
             filters: Filters::new(Network::Off),
@@ -127,23 +141,30 @@ impl First<'_> {
 }
 
 fn tell_ready(link: &OwnedFd, listed: Vec<(std::path::PathBuf, Stamp)>) -> io::Result<()> {
-    send_long(link, &ToKeeper::Ready { listed }.to_bytes(), &[])
+    let network = make_socket(false).and_then(|socket| network_of(&socket));
+    send_long(link, &ToKeeper::Ready { listed, network }.to_bytes(), &[])
 }
 
 /// A second spawner that stays in the host's network, in the same domain.
-fn fork_outer(orders: &Orders<'_>, ends: Ends, shared: Shared) -> Result<bool, Refused> {
+fn fork_outer(
+    orders: &Orders<'_>,
+    ends: Ends,
+    shared: Shared,
+    news: Option<OwnedFd>,
+) -> Result<bool, Refused> {
     let refused = |step| Refused(step, io::Error::last_os_error());
     // SAFETY: this process has one thread, so no lock is held by another that the copy has not.
     match unsafe { libc::fork() } {
         -1 => Err(refused(Step::Clone)),
         0 => {
-            close_all_but(&ends.all(), ends.link.as_raw_fd());
+            let kept = [ends.all(), news.iter().map(AsRawFd::as_raw_fd).collect()].concat();
+            close_all_but(&kept, ends.link.as_raw_fd());
             let settled = die_with_parent() && orders.give_up_privileges() && close_to_others();
             if let Some(children) = settled.then(children_ending).and_then(Result::ok) {
                 let Ends { link, outside, listener } = ends;
                 let filters = Filters::new(Network::On);
                 let _ = serve(
-                    Spawner { link, outside, listener, shared, idle: None, servants: 2, filters },
+                    Spawner { link, outside, listener, shared, news, idle: None, servants: 2, filters },
                     &children,
                 );
             }

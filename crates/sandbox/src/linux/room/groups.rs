@@ -54,8 +54,11 @@ impl GroupMaker {
         Ok(())
     }
 
+    /// Removes them. Those that could serve again are kept by their spawner.
     pub(super) fn take_back(&mut self, id: u64) {
-        self.lent.remove(&id);
+        if let Some((Mark::Cgroup(lease), _)) = self.lent.remove(&id) {
+            lease.discard();
+        }
     }
 }
 

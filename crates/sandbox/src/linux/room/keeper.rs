@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -40,7 +40,10 @@ pub fn keep(plan: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io:
         Ok(mut keeper) => {
             ready(Ok(()));
             let kept = keeper.run();
-            keeper.remove_files();
+            // Those of a room that has left may be another's by now.
+            if !keeper.has_left {
+                keeper.remove_files();
+            }
             kept
         }
         Err(error) => {
@@ -57,6 +60,7 @@ struct Keeper<'a> {
     listed: Vec<(std::path::PathBuf, Stamp)>,
     started: u64,
     processes: Option<u64>,
+    network: Option<u64>,
     shared: Shared,
     /// Of the spawner inside, and of the one in the host's network.
     links: [OwnedFd; 2],
@@ -69,6 +73,8 @@ struct Keeper<'a> {
     /// None where too many are in use. Then it is looked now and then.
     watch: Option<Watch>,
     is_dirty: bool,
+    /// Nobody finds the room any more.
+    has_left: bool,
 }
 
 /// To arrange mounts in the room later. Taken before its first process closes itself to everybody.
@@ -110,14 +116,19 @@ impl<'a> Keeper<'a> {
             inner,
             outer,
             go: wait,
+            news: watch
+                .as_ref()
+                .map(|watch| watch.as_fd().try_clone_to_owned())
+                .transpose()
+                .map_err(prepared)?,
         };
         let (pid, process) =
             born(first, identity.is_some()).map_err(|e| SpawnError::refused(Step::Clone, e))?;
         let namespaces = Namespaces::of(pid, identity.is_some()).map_err(prepared)?;
         rustix::io::write(&go, b".").map_err(|e| prepared(e.into()))?;
         let answer = receive_long(&inner_link).map_err(prepared)?;
-        let listed = match answer.as_ref().and_then(|(bytes, _)| ToKeeper::from_bytes(bytes)) {
-            Some(ToKeeper::Ready { listed }) => listed,
+        let (listed, network) = match answer.as_ref().and_then(|(bytes, _)| ToKeeper::from_bytes(bytes)) {
+            Some(ToKeeper::Ready { listed, network }) => (listed, network),
             Some(ToKeeper::Failed { step, errno }) => {
                 return Err(SpawnError::refused(step_of(step), io::Error::from_raw_os_error(errno)));
             }
@@ -130,6 +141,7 @@ impl<'a> Keeper<'a> {
             listed,
             started: u64::try_from(started.as_millis()).unwrap_or(0),
             processes,
+            network,
             shared,
             links: [inner_link, outer_link],
             _unused: outer_outside,
@@ -139,7 +151,9 @@ impl<'a> Keeper<'a> {
             groups: GroupMaker::default(),
             watch,
             is_dirty: false,
+            has_left: false,
         };
+        keeper.shared.set_dirty(keeper.watch.is_none());
         keeper.write_facts().map_err(prepared)?;
         Ok(keeper)
     }
@@ -156,6 +170,7 @@ impl<'a> Keeper<'a> {
             repositories: self.tree.repositories.known.clone(),
             gap: self.tree.repositories.gap.map(str::to_owned),
             processes: self.processes,
+            network: self.network,
         };
         let (draft, name) = (file_name(&self.plan.key, "draft"), file_name(&self.plan.key, "facts"));
         let mut file =
@@ -182,15 +197,11 @@ impl<'a> Keeper<'a> {
             // What appears comes in crowds, and is looked at when they have passed.
             const QUIET: Duration = Duration::from_millis(100);
             const NOW_AND_THEN: Duration = Duration::from_secs(5);
-            let pause = match &self.watch {
-                _ if self.is_dirty => Some(QUIET),
-                Some(_) => None,
-                None => Some(NOW_AND_THEN),
-            };
-            let pause: Option<Timespec> = pause.and_then(|pause| pause.try_into().ok());
+            let pause = if self.is_dirty { QUIET } else { NOW_AND_THEN };
+            let pause: Option<Timespec> = pause.try_into().ok();
             match epoll::wait(&events, rustix::buffer::spare_capacity(&mut found), pause.as_ref()) {
                 Ok(0) => {
-                    if !self.plan.directory.exists() {
+                    if !self.is_at_home() {
                         return Ok(());
                     }
                     self.is_dirty |= self.watch.is_none();
@@ -208,6 +219,7 @@ impl<'a> Keeper<'a> {
                             return Ok(());
                         }
                         self.is_dirty |= happened.something_new;
+                        self.shared.set_dirty(self.is_dirty || self.watch.is_none());
                     }
                     DOORS => self.doors.answer(),
                     key => self.answer(usize::try_from(key - LINKS).unwrap_or(0))?,
@@ -236,12 +248,16 @@ impl<'a> Keeper<'a> {
                 Ok(())
             }
             Some(ToKeeper::Protect) => {
+                let happened = self.watch.as_ref().map(Watch::read).unwrap_or_default();
+                self.is_dirty |= happened.something_new || self.watch.is_none();
                 self.look_again();
-                self.protect();
+                if self.shared.running() == 0 {
+                    self.protect();
+                }
                 send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
             }
             Some(ToKeeper::Listener { network, sockets }) => {
-                let reach = reach(&self.plan.confinement, network, sockets);
+                let reach = reach(&self.plan.confinement, network, self.network, sockets);
                 // Until its last process has ended.
                 descriptors
                     .into_iter()
@@ -249,7 +265,9 @@ impl<'a> Keeper<'a> {
                 Ok(())
             }
             Some(ToKeeper::Leave) => {
-                self.remove_files();
+                if !std::mem::replace(&mut self.has_left, true) {
+                    self.remove_files();
+                }
                 send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
             }
             Some(ToKeeper::Ready { .. } | ToKeeper::Failed { .. }) | None => {
@@ -270,6 +288,7 @@ impl<'a> Keeper<'a> {
         if !std::mem::take(&mut self.is_dirty) {
             return;
         }
+        self.shared.set_dirty(self.watch.is_none());
         if let Ok((found, _)) = Protected::find(&self.plan.confinement.workspaces) {
             self.watch.iter_mut().for_each(|watch| watch.add(&found.searched));
             self.shared.set_unprotected(self.tree.repositories.lacks_some_of(&found));
@@ -294,6 +313,13 @@ impl<'a> Keeper<'a> {
 
     fn remove_files(&self) {
         remove_files(&self.plan.key);
+    }
+
+    /// Whether the room's directory is still where it was: without it nobody can enter or end the room.
+    fn is_at_home(&self) -> bool {
+        let identity = |path: &std::path::Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+        let here = identity(std::path::Path::new("."));
+        here.is_some() && here == identity(&self.plan.directory)
     }
 }
 

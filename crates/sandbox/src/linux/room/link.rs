@@ -12,8 +12,8 @@ use crate::wire::{Reader, Writer};
 /// From a spawner to the keeper.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToKeeper {
-    /// The world stands. What was listed for its rules.
-    Ready { listed: Vec<(PathBuf, Stamp)> },
+    /// The world stands. What was listed for its rules, and which network is its own.
+    Ready { listed: Vec<(PathBuf, Stamp)>, network: Option<u64> },
     /// It does not.
     Failed { step: i32, errno: i32 },
     /// Groups for a command with these limits. Answered with [`ToSpawner::Groups`].
@@ -41,8 +41,9 @@ impl ToKeeper {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Ready { listed } => {
+            Self::Ready { listed, network } => {
                 writer.byte(b'R');
+                writer.optional(*network);
                 writer.list(listed, |writer, (path, (device, number, seconds, nanoseconds))| {
                     writer.path(path);
                     [*device, *number].into_iter().for_each(|value| writer.number(value));
@@ -78,6 +79,7 @@ impl ToKeeper {
         let mut reader = Reader::new(bytes);
         Some(match reader.byte()? {
             b'R' => Self::Ready {
+                network: reader.optional()?,
                 listed: reader.list(|reader| {
                     let path = reader.path()?;
                     Some((path, (reader.number()?, reader.number()?, reader.signed()?, reader.signed()?)))

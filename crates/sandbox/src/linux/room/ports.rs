@@ -21,8 +21,12 @@ pub(super) fn listening() -> Vec<u16> {
     }
     ports.sort_unstable();
     ports.dedup();
+    // More than anybody wants to read, and a message has its limits.
+    ports.truncate(MOST);
     ports
 }
+
+const MOST: usize = 256;
 
 /// A socket of the network that this process is in.
 pub(super) fn make_socket(is_v6: bool) -> Option<OwnedFd> {

@@ -21,6 +21,8 @@ struct Page {
     running: AtomicU32,
     /// Whether a repository has appeared that is not protected yet.
     unprotected: AtomicU32,
+    /// Whether something has appeared that was not looked at yet.
+    dirty: AtomicU32,
     /// When something last ran, by the clock that goes on.
     active: AtomicU64,
 }
@@ -66,6 +68,14 @@ impl Shared {
 
     pub(super) fn has_unprotected(self) -> bool {
         self.page().unprotected.load(Ordering::Acquire) != 0
+    }
+
+    pub(super) fn set_dirty(self, dirty: bool) {
+        self.page().dirty.store(dirty.into(), Ordering::Release);
+    }
+
+    pub(super) fn is_dirty(self) -> bool {
+        self.page().dirty.load(Ordering::Acquire) != 0
     }
 
     /// Something goes on just now.

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
@@ -32,6 +33,8 @@ pub(super) struct Spawner {
     pub(super) outside: OwnedFd,
     pub(super) listener: OwnedFd,
     pub(super) shared: Shared,
+    /// Can be read when something has appeared in the workspace.
+    pub(super) news: Option<OwnedFd>,
     /// For as long as nothing runs; none if another one decides about that.
     pub(super) idle: Option<Duration>,
     /// The processes that serve the room.
@@ -234,7 +237,8 @@ impl Serving {
             return self.let_go(key);
         }
         let shared = self.spawner.shared;
-        if shared.has_unprotected() && shared.running() == 0 {
+        let has_unprotected = shared.has_unprotected() && shared.running() == 0;
+        if has_unprotected || shared.is_dirty() || self.has_news() {
             let _ = self.ask_keeper(&ToKeeper::Protect);
         }
         let begun = self.groups_for(order).and_then(|groups| {
@@ -265,6 +269,15 @@ impl Serving {
         if watched.is_err() || said.is_err() {
             self.let_go(key);
         }
+    }
+
+    /// Whether something has appeared in the workspace that the keeper has not looked at yet.
+    fn has_news(&self) -> bool {
+        const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+        self.spawner.news.as_ref().is_some_and(|news| {
+            let mut ready = [PollFd::new(news, PollFlags::IN)];
+            poll(&mut ready, Some(&AT_ONCE)).is_ok_and(|count| count > 0)
+        })
     }
 
     fn groups_for(&mut self, order: &Order) -> Result<Option<Groups>, command::Refused> {

@@ -5,9 +5,11 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, Timespec};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::Pid;
 
@@ -15,12 +17,13 @@ use super::keeper::file_name;
 use super::link::send_long;
 use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of};
 use super::packet::{LONGEST, receive, send};
+use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
-use crate::imp::sockets::{self, Channel, Channels, Reach};
+use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::room::{RoomFacts, RoomStatus};
@@ -97,6 +100,7 @@ impl Room {
 
     fn doors(&self, wanted: Option<(u16, u16)>) -> io::Result<Vec<(u16, u16)>> {
         let socket = self.connect("door")?;
+        impatient(&socket)?;
         let mut writer = Writer::default();
         match wanted {
             Some((inner, outer)) => [inner, outer].into_iter().for_each(|port| writer.number(port.into())),
@@ -116,6 +120,7 @@ impl Room {
 
     fn ask(&self, question: &Question) -> io::Result<Reply> {
         let socket = self.connect("room")?;
+        impatient(&socket)?;
         send_long(&socket, &question.to_bytes(), &[])?;
         let mut buffer = vec![0; LONGEST];
         let count = receive(&socket, &mut buffer, &mut vec![])?;
@@ -138,6 +143,12 @@ impl Room {
         rustix::net::connect(&socket, &SocketAddrUnix::new(name)?)?;
         Ok(socket)
     }
+}
+
+/// A room that does not answer is none. What it is asked here it knows at once.
+fn impatient(socket: &OwnedFd) -> io::Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(3);
+    Ok(set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))?)
 }
 
 fn nonsense() -> io::Error {
@@ -210,17 +221,25 @@ impl Visit {
     }
 
     fn reach(&self) -> Reach {
-        reach(&self.room.facts.confinement, self.network, self.sockets.clone())
+        let facts = &self.room.facts;
+        reach(&facts.confinement, self.network, facts.network, self.sockets.clone())
     }
 }
 
 /// What a command of a room may connect to.
-pub(super) fn reach(confinement: &Confinement, network: Network, sockets: Vec<PathBuf>) -> Reach {
+pub(super) fn reach(
+    confinement: &Confinement,
+    network: Network,
+    of_room: Option<u64>,
+    sockets: Vec<PathBuf>,
+) -> Reach {
+    let of_host = || make_socket(false).and_then(|socket| network_of(&socket));
     let own = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
     Reach {
         open: confinement.workspaces.iter().cloned().chain(own).collect(),
         closed: confinement.secrets.clone(),
         named: sockets,
+        network: if network == Network::Off { of_room } else { of_host() },
         own_network: network == Network::Off,
         internet: true,
     }
@@ -358,6 +377,6 @@ impl Member {
 
 const LOST: End = End {
     exit: Exit::Signal(Signal::KILL),
-    usage: Usage { cpu: std::time::Duration::ZERO, max_rss_kib: 0 },
+    usage: Usage { cpu: Duration::ZERO, max_rss_kib: 0 },
     is_lost: true,
 };

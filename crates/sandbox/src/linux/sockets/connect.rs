@@ -14,7 +14,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_ti
 use rustix::net::{AddressFamily, SocketAddrUnix};
 use rustix::process::{Pid, PidfdFlags};
 
-use super::notice::{Call, connect, descriptor_of, read_memory};
+use super::notice::{Call, connect, descriptor_of, network_of, read_memory};
 use super::{Reach, Watch, internet};
 
 /// Answers one call of a command. Connecting is left to others: a command can make it take as long as it likes, and must
@@ -139,6 +139,7 @@ impl Connection {
         let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
         let socket = descriptor_of(&process, fd)?;
         let domain = socket_domain(&socket)?;
+        let is_its_own = watch.reach.network.is_none_or(|network| network_of(&socket) == Some(network));
         if !(size_of::<libc::sa_family_t>()..=size_of::<libc::sockaddr_storage>()).contains(&length) {
             return Err(Errno::INVAL);
         }
@@ -146,9 +147,10 @@ impl Connection {
         let family = u16::from_ne_bytes([address[0], address[1]]);
         let target = match domain {
             AddressFamily::UNIX if family == AddressFamily::UNIX.as_raw() => {
-                unix_target(watch, call, address)?
+                unix_target(watch, call, address, is_its_own)?
             }
             AddressFamily::UNIX => return Err(Errno::INVAL),
+            _ if !is_its_own => return Err(Errno::PERM),
             AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => {
                 internet::note_unreachable(watch, &address);
                 Target::Address(address)
@@ -210,14 +212,14 @@ impl Connection {
     }
 }
 
-fn unix_target(watch: &Watch, call: Call, address: Vec<u8>) -> Result<Target, Errno> {
+fn unix_target(watch: &Watch, call: Call, address: Vec<u8>, is_its_own: bool) -> Result<Target, Errno> {
     const FAMILY: usize = size_of::<libc::sa_family_t>();
     if address.len() > size_of::<libc::sockaddr_un>() {
         return Err(Errno::INVAL);
     }
     let name = &address[FAMILY..];
     if name.first().is_none_or(|first| *first == 0) {
-        if !watch.reach.own_network {
+        if !watch.reach.own_network || !is_its_own {
             watch.refuse(format!("@{}", String::from_utf8_lossy(name.get(1..).unwrap_or(&[]))));
             return Err(Errno::ACCESS);
         }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use notice::Listener;
-pub(super) use notice::{Channel, Channels};
+pub(super) use notice::{Channel, Channels, network_of};
 
 /// What a command may connect to.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,9 @@ pub(super) struct Reach {
     pub(super) named: Vec<PathBuf>,
     /// Whether it has a network of its own, in which abstract names are its own too.
     pub(super) own_network: bool,
+    /// The network that its sockets must belong to, as the kernel numbers them; none if that is not asked. Others may have
+    /// been handed to it.
+    pub(super) network: Option<u64>,
     /// Whether it may have internet sockets at all.
     pub(super) internet: bool,
 }

@@ -151,6 +151,19 @@ pub(super) fn descriptor_of(pidfd: &OwnedFd, number: RawFd) -> Result<OwnedFd, E
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// The network that a socket belongs to, as the kernel numbers them. None where it does not tell (before Linux 5.14).
+pub(in super::super) fn network_of(socket: &OwnedFd) -> Option<u64> {
+    const SO_NETNS_COOKIE: libc::c_int = 71;
+    let mut cookie = 0_u64;
+    let mut length = libc::socklen_t::try_from(size_of::<u64>()).ok()?;
+    // SAFETY: the kernel writes at most that many bytes to a live value of the type that this option has.
+    let result = unsafe {
+        let (cookie, length) = ((&raw mut cookie).cast(), &raw mut length);
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_NETNS_COOKIE, cookie, length)
+    };
+    (result == 0).then_some(cookie)
+}
+
 /// Connects to an address as a program would have written it.
 pub(super) fn connect(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
