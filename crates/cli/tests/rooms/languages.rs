@@ -34,9 +34,14 @@ fn java_serves_and_java_asks() {
     let place = Place::ordinary();
     place.write(
         "Server.java",
-        "public class Server { public static void main(String[] a) throws Exception {
-            var server = com.sun.net.httpserver.HttpServer.create(new java.net.InetSocketAddress(\"localhost\", 8000), 0);
-            server.createContext(\"/\", e -> { e.sendResponseHeaders(200, 4); e.getResponseBody().write(\"pong\".getBytes()); e.close(); });
+        "import com.sun.net.httpserver.HttpServer; import java.net.InetSocketAddress;
+        public class Server { public static void main(String[] a) throws Exception {
+            var server = HttpServer.create(new InetSocketAddress(\"localhost\", 8000), 0);
+            server.createContext(\"/\", asked -> {
+                asked.sendResponseHeaders(200, 4);
+                asked.getResponseBody().write(\"pong\".getBytes());
+                asked.close();
+            });
             server.start(); } }",
     );
     place.write(
@@ -59,6 +64,6 @@ fn chromium_shows_a_page_that_another_command_serves() {
             "chromium --headless --no-sandbox --disable-gpu --dump-dom http://127.0.0.1:8000/page.html",
         );
         assert!(out.contains("<p id=\"p\">42 is it</p>"), "{out}");
-        assert_eq!(place.found_in_home(), [""; 0].map(std::path::PathBuf::from));
+        assert_eq!(place.found_in_home(), Vec::<std::path::PathBuf>::new());
     }
 }
