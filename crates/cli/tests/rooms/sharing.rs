@@ -34,6 +34,39 @@ fn sessions_share_it() {
 }
 
 #[test]
+fn a_session_stays_in_the_rooms_own_directories() {
+    for place in Place::both() {
+        for directory in ["/tmp", "/var/tmp", "/tmp/made/below"] {
+            let session = ["--session", "s"];
+            place.prints_with(
+                &session,
+                &format!("mkdir -p {directory}; cd {directory}; echo {directory} > here"),
+            );
+            assert_eq!(place.prints_with(&session, "pwd; cat here"), format!("{directory}\n{directory}\n"));
+            let inside = place.run_with(&["--session", "s", "--background", "--json"], "pwd").json();
+            let ended = place.end_of(inside["task_id"].as_str().unwrap());
+            assert_eq!(ended["stdout"], format!("{directory}\n"), "{ended}");
+        }
+    }
+}
+
+/// A link that a command has made leads a session nowhere but where it leads the command.
+#[test]
+fn a_session_does_not_follow_a_link_out_of_the_room() {
+    let place = Place::new();
+    let session = ["--session", "s"];
+    place.prints_with(&session, "mkdir /tmp/it; cd /tmp/it");
+    place.prints("rmdir /tmp/it; ln -s /etc/ssl/private /tmp/it");
+    let led = place.run_with(&session, "ls");
+    assert_ne!(led.code(), Some(0), "{led:?}");
+    assert_eq!(led.stdout(), "");
+    place.prints("rm /tmp/it");
+    let gone = place.run_with(&session, "true");
+    assert_eq!(gone.code(), Some(125));
+    assert!(gone.stderr().contains("help: name a directory that you may enter with --cwd"), "{gone:?}");
+}
+
+#[test]
 fn shared_memory_of_a_program_is_found_by_the_next() {
     for place in Place::both() {
         let make = "from multiprocessing import resource_tracker, shared_memory
