@@ -16,6 +16,7 @@ use crate::environment;
 use crate::environment::Base;
 use crate::limits::Beyond;
 use crate::request::{BaseEnv, Timeout};
+use crate::rooms::may_be_of_room;
 use crate::{KeepFile, Leftovers, Limits, Mode, OutputSettings, Request, SandboxSettings, ToolContext};
 
 /// A request that has passed every check.
@@ -25,7 +26,8 @@ pub(crate) struct Job {
     pub(crate) display: String,
     pub(crate) description: Option<String>,
     pub(crate) cwd: PathBuf,
-    pub(crate) cwd_fd: OwnedFd,
+    /// None for one that only the room of a command can have.
+    pub(crate) cwd_fd: Option<OwnedFd>,
     /// What the command belongs to: its working directory, unless its session has gone elsewhere.
     pub(crate) workspace: PathBuf,
     /// Directories that belong to the task, beside the working directory.
@@ -165,7 +167,14 @@ impl Job {
         };
         // Where a session has gone to changes nothing about what may be changed.
         let roots = if request.moved { &Roots::Any } else { context.allowed_roots() };
-        let (cwd, cwd_fd) = open_within(&asked_for, roots)?;
+        let (cwd, cwd_fd) = match open_within(&asked_for, roots) {
+            Err(AdmitError::Cwd { .. })
+                if request.moved && may_be_of_room(&asked_for, context.working_dir()) =>
+            {
+                (asked_for.clone(), None)
+            }
+            opened => opened.map(|(path, fd)| (path, Some(fd)))?,
+        };
         let workspace = if request.moved { context.working_dir().to_owned() } else { cwd.clone() };
         Ok(Self {
             display: display(&request.command, &[&cwd, &asked_for]),

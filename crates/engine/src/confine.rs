@@ -1,6 +1,7 @@
 //! From what was asked for, and who calls, to exactly what a command may touch.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +9,7 @@ use bashtion_sandbox::{
     Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, SpawnError, Step, Visit,
     landlock,
 };
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::Leftovers;
@@ -94,6 +96,14 @@ impl Shared {
     /// The same in a new room, after this one turned out to be gone.
     pub(crate) fn again(&self) -> Result<Visit, NoRoom> {
         self.rooms.enter_again(&self.wanted).map(|entry| self.wanted.visit(&entry))
+    }
+
+    /// The directory that is at this path in the room, if the room alone has it.
+    pub(crate) fn directory(&self, path: &Path) -> Option<io::Result<OwnedFd>> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = |path: &Path| rustix::fs::open(path, flags, rustix::fs::Mode::empty());
+        let path = self.entry.on_host(path, &self.wanted.workspace)?;
+        Some(opened(&path).map_err(io::Error::from))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
-    Child, ConfineError, Confinement, Mode, Network, Sandbox, SpawnError, Spec, Temporary, World,
+    Child, ConfineError, Confinement, Mode, Network, Sandbox, SpawnError, Spec, Step, Temporary, World,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -120,6 +120,12 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     let pipes = pipes.map_err(pipe_failed)?;
 
     let failed = |source| spawn_failed(source, &program, &facts);
+    let in_room = || shared.as_ref().and_then(|shared| shared.directory(&facts.cwd));
+    let not_entered = |source| failed(SpawnError::Refused { step: Step::Cwd, source });
+    let cwd = match cwd {
+        Some(cwd) => cwd,
+        None => in_room().unwrap_or_else(|| Err(io::ErrorKind::NotFound.into())).map_err(not_entered)?,
+    };
     let spec = Spec {
         program: program.clone(),
         args,
@@ -143,6 +149,13 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
             }
             _ => break,
         }
+    }
+    // Its session has gone to the room's own directory of that name.
+    if let Err(SpawnError::Refused { step: Step::Cwd, .. }) = &child
+        && let Some(directory) = in_room()
+    {
+        prepared = prepared.in_directory(directory.map_err(not_entered)?);
+        child = sandbox.launch(&prepared);
     }
     let mut child = child.map_err(failed)?;
     child.keep(temporary);

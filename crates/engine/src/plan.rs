@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
     pub(crate) env: Vec<(OsString, OsString)>,
-    pub(crate) cwd: OwnedFd,
+    pub(crate) cwd: Option<OwnedFd>,
     pub(crate) confining: Option<Confining>,
     pub(crate) streams: Streams,
     pub(crate) capture: Capture,

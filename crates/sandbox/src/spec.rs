@@ -89,6 +89,12 @@ impl Prepared {
     pub fn in_world(self, world: World) -> Self {
         Self { world, ..self }
     }
+
+    /// The same with another directory at the path of its working directory.
+    #[must_use]
+    pub fn in_directory(self, cwd: OwnedFd) -> Self {
+        Self { cwd, ..self }
+    }
 }
 
 /// A living process of a command.

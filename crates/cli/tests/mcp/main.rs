@@ -7,6 +7,7 @@ mod doors;
 mod hostile;
 mod http;
 mod many;
+mod rooms;
 mod stdio;
 mod tasks;
 mod tools;

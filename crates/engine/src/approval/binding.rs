@@ -63,7 +63,10 @@ impl Binding {
             session,
             command: &job.command,
             cwd: job.cwd.as_os_str(),
-            cwd_file: rustix::fs::fstat(&job.cwd_fd).ok().map(|stat| (stat.st_dev, stat.st_ino)),
+            cwd_file: job
+                .cwd_fd
+                .as_ref()
+                .and_then(|cwd| rustix::fs::fstat(cwd).ok().map(|stat| (stat.st_dev, stat.st_ino))),
             workspace: job.workspace.as_os_str(),
             roots: job.roots.iter().map(AsRef::as_ref).collect(),
             home: job.home.as_deref().map(AsRef::as_ref),

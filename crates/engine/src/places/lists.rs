@@ -70,4 +70,6 @@ pub(super) const VARIABLES: &[(&str, &str, &str)] = &[
     (".nuget/packages", "NUGET_PACKAGES", "{}/.cache/nuget"),
     (".local/share/gem", "GEM_HOME", "{}/.local/share/gem"),
     (".local/share/gem", "GEM_SPEC_CACHE", "{}/.cache/gem"),
+    // A browser does not start without a place for its profile.
+    (".config/chromium", "CHROME_CONFIG_HOME", "{}/.config"),
 ];

@@ -12,7 +12,7 @@ mod wanted;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Visit};
@@ -51,6 +51,22 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// The host's directory that is `/tmp` inside.
     pub(crate) temporary: PathBuf,
+}
+
+impl Entry {
+    /// Where on the host something is that only the room has.
+    pub(crate) fn on_host(&self, path: &Path, workspace: &Path) -> Option<PathBuf> {
+        let own = [("/tmp", self.temporary.clone()), ("/var/tmp", self.temporary.with_file_name("var-tmp"))];
+        let (inside, outside) = own.into_iter().find(|(inside, _)| path.starts_with(inside))?;
+        may_be_of_room(path, workspace)
+            .then(|| path.strip_prefix(inside).map_or_else(|_| outside.clone(), |rest| outside.join(rest)))
+    }
+}
+
+/// Whether a path that is not the workspace's can be in a directory that each room has of its own.
+pub(crate) fn may_be_of_room(path: &Path, workspace: &Path) -> bool {
+    let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    is_plain && ["/tmp", "/var/tmp"].iter().any(|own| path.starts_with(own)) && !path.starts_with(workspace)
 }
 
 /// Why there is no room. The command has a world of its own then.

@@ -13,6 +13,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::output::StateDir;
+use crate::rooms::may_be_of_room;
 use crate::{Request, ToolContext};
 pub(crate) use epilogue::{Answers, Desk, Epilogue, Questions};
 
@@ -145,7 +146,8 @@ impl Sessions {
             return Err(SessionError::Elsewhere { name, workspace: state.workspace });
         }
         if request.cwd.is_none() {
-            if let Some(cwd) = state.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+            let is_gone = |cwd: &&PathBuf| !cwd.is_dir() && !may_be_of_room(cwd, &state.workspace);
+            if let Some(cwd) = state.cwd.as_ref().filter(is_gone) {
                 return Err(SessionError::Gone { name, cwd: cwd.clone() });
             }
             request.moved = state.cwd.is_some();

@@ -1,0 +1,11 @@
+//! Ordinary programs in a room, the world that the commands of a workspace share.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod caches;
+mod debuggers;
+mod languages;
+mod place;
+mod rooms;
+mod servers;
+mod sharing;
+mod terminals;

@@ -1,0 +1,158 @@
+//! Where a test works: a workspace with its room, of root or of an ordinary user.
+
+use std::cell::RefCell;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bashtion_testkit::{Finished, Run, World, wait_until};
+
+const NOBODY: u32 = 65534;
+
+/// A workspace, a home and a state directory. Its rooms end with it.
+pub(crate) struct Place {
+    world: World,
+    /// The binary where an ordinary user finds it.
+    ordinary: Option<PathBuf>,
+}
+
+impl Place {
+    /// Of the user that runs the tests.
+    pub(crate) fn new() -> Self {
+        Self { world: World::new(env!("CARGO_BIN_EXE_bashtion")), ordinary: None }
+    }
+
+    /// Of a user without privileges.
+    pub(crate) fn ordinary() -> Self {
+        let world = World::new(env!("CARGO_BIN_EXE_bashtion"));
+        let work = world.work();
+        let root = work.parent().unwrap();
+        let binary = root.join("bashtion");
+        let program = env!("CARGO_BIN_EXE_bashtion");
+        fs::hard_link(program, &binary).or_else(|_| fs::copy(program, &binary).map(drop)).unwrap();
+        fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(world.state()).unwrap();
+        for path in [&work, &root.join("home"), &world.state()] {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        Self { world, ordinary: Some(binary) }
+    }
+
+    /// One of each.
+    pub(crate) fn both() -> [Self; 2] {
+        [Self::new(), Self::ordinary()]
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.world.work()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.work().parent().unwrap().join("home")
+    }
+
+    /// A file in the workspace.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.work().join(name), text).unwrap();
+    }
+
+    /// A directory beside the workspace.
+    pub(crate) fn another_directory(&self, name: &str) -> String {
+        let path = self.work().parent().unwrap().join(name);
+        fs::create_dir(&path).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// `bashtion`
+    pub(crate) fn bashtion(&self) -> Run {
+        let Some(binary) = &self.ordinary else { return self.world.bashtion() };
+        let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+        self.world.program("setpriv").args(&[&user[0], &user[1], "--clear-groups"]).arg(binary)
+    }
+
+    /// `bashtion run OPTIONS COMMAND`
+    pub(crate) fn run_with(&self, options: &[&str], command: &str) -> Finished {
+        self.bashtion().arg("run").args(options).arg("--").arg(command).finish()
+    }
+
+    /// `bashtion run COMMAND`
+    pub(crate) fn run(&self, command: &str) -> Finished {
+        self.run_with(&[], command)
+    }
+
+    /// What a command prints that succeeds.
+    pub(crate) fn prints(&self, command: &str) -> String {
+        self.prints_with(&[], command)
+    }
+
+    pub(crate) fn prints_with(&self, options: &[&str], command: &str) -> String {
+        let finished = self.run_with(options, command);
+        assert_eq!(finished.code(), Some(0), "{command}\n{}{}", finished.stdout(), finished.stderr());
+        finished.stdout()
+    }
+
+    /// What a command prints as soon as it succeeds: something else has to be ready for it.
+    pub(crate) fn prints_soon(&self, command: &str) -> String {
+        let last = RefCell::new(None);
+        wait_until(command, || {
+            let finished = self.run(command);
+            let succeeded = finished.code() == Some(0);
+            last.replace(Some(finished));
+            if !succeeded {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            succeeded
+        });
+        last.into_inner().unwrap().stdout()
+    }
+
+    /// Starts a task, and returns its name.
+    pub(crate) fn start(&self, command: &str) -> String {
+        let started = self.run_with(&["--background", "--json"], command);
+        assert_eq!(started.code(), Some(0), "{command}: {}", started.stderr());
+        started.json()["task_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Starts a web server for the workspace, on this port of the room.
+    pub(crate) fn serve(&self, port: u16) -> String {
+        let task = self.start(&format!("python3 -m http.server {port}"));
+        self.prints_soon(&format!("curl -sS 127.0.0.1:{port}"));
+        task
+    }
+
+    /// How a task ended.
+    pub(crate) fn end_of(&self, task: &str) -> serde_json::Value {
+        self.bashtion().args(&["wait", task, "--timeout", "10s", "--json"]).finish().json()
+    }
+
+    /// What is in the home directory, at any depth.
+    pub(crate) fn found_in_home(&self) -> Vec<PathBuf> {
+        let mut found = vec![];
+        let mut open = vec![self.home()];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(&directory).unwrap().flatten() {
+                if entry.file_type().unwrap().is_dir() {
+                    open.push(entry.path());
+                }
+                found.push(entry.path());
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(self.bashtion().args(&["rooms", "end", "--all"]).finish());
+    }
+}
+
+/// A program that `scripts/test-clients` has fetched.
+pub(crate) fn fetched(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/clients").join(path);
+    path.canonicalize()
+        .unwrap_or_else(|e| panic!("{}: {e}; run scripts/test-clients", path.display()))
+        .display()
+        .to_string()
+}
