@@ -111,7 +111,9 @@ impl Child {
             return Ok(true);
         }
         if let Held::Room { member, .. } = &self.held {
-            return member.lock().unwrap_or_else(PoisonError::into_inner).has_ended();
+            let mut member = member.lock().unwrap_or_else(PoisonError::into_inner);
+            // When it is over its room says so, in a moment.
+            return if self.tree.shell_is_over() { member.wait().map(|_| true) } else { member.has_ended() };
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let status =

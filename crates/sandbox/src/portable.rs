@@ -292,6 +292,12 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Whether the shell has ended: never asked here.
+    #[expect(clippy::unused_self, reason = "the same name as on Linux")]
+    pub(crate) fn shell_is_over(&self) -> bool {
+        false
+    }
+
     /// Whether its group can serve another command: it has none.
     #[expect(clippy::unused_self, reason = "the same name as on Linux")]
     pub(crate) fn leaves_group_clean(&self) -> bool {

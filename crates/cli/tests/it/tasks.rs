@@ -276,7 +276,7 @@ fn what_takes_too_long_goes_on_in_the_background() {
     let left = world.run_with(&[&options[..], &["--json"]].concat(), command).finish();
     let json = left.json();
     assert_eq!((left.code(), &json["status"]), (Some(124), &"running".into()));
-    let pid = json["pid"].as_i64().unwrap();
+    let pid = json["room_pid"].as_i64().unwrap();
     assert_eq!(json["output"], format!("{pid}\nbegun\n"));
     let ended = waited(&world, json["task_id"].as_str().unwrap());
     assert_eq!((&ended["exit_code"], &ended["pid"]), (&4.into(), &json["pid"]));

@@ -44,7 +44,7 @@ fn a_closing_line() {
         on_terminal(&world, "--timeout 200ms", "echo a; sleep 9", &plain),
         "a\ntimed out after 200ms\n"
     );
-    let leftovers = on_terminal(&world, "", "sleep 4328.1 & echo $!", &plain);
+    let leftovers = on_terminal(&world, "--sandbox off", "sleep 4328.1 & echo $!", &plain);
     let pid = leftovers.lines().next().unwrap();
     assert!(leftovers.contains(&format!("\n  ended: {pid} sleep 4328.1\n")), "{leftovers}");
 }

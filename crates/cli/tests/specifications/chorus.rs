@@ -137,7 +137,7 @@ fn test_bash_execute_ask_result_returned_to_caller() {
 #[test]
 fn test_bash_execute_timeout_kills_process() {
     let json = execute_with(&world(), &["--timeout", "1s"], "echo $$; sleep 10").json();
-    let pid = json["stdout"].as_str().unwrap().trim().parse().unwrap();
+    let pid = i32::try_from(json["pid"].as_i64().unwrap()).unwrap();
     assert_eq!(state_of(pid), Life::Gone);
 }
 

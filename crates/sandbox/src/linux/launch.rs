@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{WaitOptions, waitpid};
 
 use super::cgroup::Cgroups;
 use super::clone::{self, Started};
@@ -189,6 +190,14 @@ impl Sandbox {
         let ((mut born, mut failure), mut bonds) = start(&mark)?;
         if born.as_ref().is_err_and(|error| !is_exhaustion(error)) && mark.cgroup().is_some() {
             mark = Mark::without_cgroup();
+            ((born, failure), bonds) = start(&mark)?;
+        }
+        if failure.is_some_and(|failure| failure.step == Step::Mark) && mark.tag().is_some() {
+            // Inside of a room that limit is the room's to set. It has exited already.
+            if let Ok((pid, _)) = &born {
+                let _ = waitpid(Some(*pid), WaitOptions::empty());
+            }
+            mark = Mark::Kinship;
             ((born, failure), bonds) = start(&mark)?;
         }
         let (pid, pidfd) = born.map_err(|e| SpawnError::refused(Step::Clone, e))?;

@@ -237,7 +237,7 @@ impl Tree {
         Ok(members)
     }
 
-    fn shell_is_over(&self) -> bool {
+    pub(crate) fn shell_is_over(&self) -> bool {
         if let Some(process) = &self.leader {
             let mut ready = [PollFd::new(process, PollFlags::IN)];
             return !matches!(poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0));

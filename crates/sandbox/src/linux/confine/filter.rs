@@ -5,6 +5,7 @@
 use libc::{EACCES, ENOSYS, EPERM};
 
 use super::bpf::{Answer, Rule, Test, When, compile};
+use super::own_processes::{OWN_PROCESSES, OWNERS, TERMINALS_AND_OWNERS};
 use crate::{Mode, Network};
 
 /// What decides which tables apply.
@@ -88,17 +89,13 @@ pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
             When::AnyOrUnless(&[TERMINAL_INPUT, TERMINAL_PASTE], HARMLESS_CONTROLS),
         ));
     } else {
-        let ioctl: When = if needs.own_processes {
-            When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE, SET_OWNER, SET_GROUP])
-        } else {
-            When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE])
-        };
+        let ioctl = if needs.own_processes { TERMINALS_AND_OWNERS } else { TERMINALS };
         rules.push(rule(libc::SYS_ioctl, ioctl));
     }
     compile(rules)
 }
 
-const fn rule(call: libc::c_long, when: When) -> Rule {
+pub(super) const fn rule(call: libc::c_long, when: When) -> Rule {
     Rule { call, when, answer: Answer::Errno(EPERM) }
 }
 
@@ -111,11 +108,11 @@ const fn unknown(call: libc::c_long) -> Rule {
     Rule { call, when: When::Always, answer: Answer::Errno(ENOSYS) }
 }
 
-const fn equal_to(argument: u32, value: u32) -> Test {
+pub(super) const fn equal_to(argument: u32, value: u32) -> Test {
     Test::Equal { argument, mask: u32::MAX, value }
 }
 
-const fn equal(argument: u32, value: i32) -> Test {
+pub(super) const fn equal(argument: u32, value: i32) -> Test {
     Test::Equal { argument, mask: u32::MAX, value: value.cast_unsigned() }
 }
 
@@ -126,8 +123,7 @@ const OPEN_TREE_ATTR: libc::c_long = 467;
 const FILE_SETATTR: libc::c_long = 469;
 const MOUNT_SETATTR: libc::c_long = 442;
 const FCHMODAT2: libc::c_long = 452;
-const F_SETDELEG: i32 = 1024 + 16;
-const F_SETOWN_EX: i32 = 15;
+pub(super) const F_SETDELEG: i32 = 1024 + 16;
 
 /// The kernel's own affairs. Most need a capability as well, which is gone; a kernel bug may not ask for one.
 const KERNEL: &[Rule] = &[
@@ -218,61 +214,8 @@ const OTHER_PROCESSES: &[Rule] = &[
     ),
 ];
 
-/// In a room a command can name no other processes than those of its room, and may do to them what it likes. One limit stays:
-/// by its value those of a command are told apart where there are no control groups.
-///
-/// And the two that serve the room are nobody's to signal or to change. The first is protected from signals by the kernel.
-const OWN_PROCESSES: &[Rule] = &[
-    rule(
-        libc::SYS_prlimit64,
-        When::AnyOrUnless(
-            &[equal(0, FIRST), equal(0, SECOND)],
-            &[&[Test::NotEqual { argument: 1, value: TAG }], &[Test::Null { argument: 2 }]],
-        ),
-    ),
-    #[cfg(target_arch = "x86_64")]
-    rule(libc::SYS_setrlimit, When::Any(&[equal_to(0, TAG)])),
-    rule(libc::SYS_sched_setaffinity, SERVANTS),
-    rule(libc::SYS_sched_setparam, SERVANTS),
-    rule(libc::SYS_sched_setscheduler, SERVANTS),
-    rule(libc::SYS_sched_setattr, SERVANTS),
-    // Of all processes of the user, they are among them.
-    rule(
-        libc::SYS_setpriority,
-        When::Any(&[equal(0, libc::PRIO_USER.cast_signed()), equal(1, FIRST), equal(1, SECOND)]),
-    ),
-    rule(libc::SYS_ioprio_set, When::Any(&[equal(0, 3), equal(1, FIRST), equal(1, SECOND)])),
-    // All of them at once.
-    rule(libc::SYS_kill, When::Any(&[equal(0, SECOND), equal(0, -1)])),
-    rule(libc::SYS_tkill, When::Any(&[equal(0, SECOND)])),
-    rule(libc::SYS_tgkill, When::Any(&[equal(0, SECOND), equal(1, SECOND)])),
-    rule(libc::SYS_rt_sigqueueinfo, When::Any(&[equal(0, SECOND), equal(0, -1)])),
-    rule(libc::SYS_rt_tgsigqueueinfo, When::Any(&[equal(0, SECOND), equal(1, SECOND)])),
-    rule(libc::SYS_pidfd_open, SERVANTS),
-];
-
 /// A lease lets its holder keep others from opening a file.
 const LEASES: When = When::Any(&[equal(1, libc::F_SETLEASE), equal(1, F_SETDELEG)]);
-
-/// The same; and the kernel signals whomever a file is said to belong to.
-const OWNERS: When = When::AnyOrUnless(
-    &[equal(1, libc::F_SETLEASE), equal(1, F_SETDELEG), equal(1, F_SETOWN_EX)],
-    &[
-        &[Test::NotEqual { argument: 1, value: F_SETOWN }],
-        &[
-            Test::NotEqual { argument: 2, value: SECOND.cast_unsigned() },
-            Test::NotEqual { argument: 2, value: u32::MAX },
-        ],
-    ],
-);
-const F_SETOWN: u32 = 8;
-
-const SERVANTS: When = When::Any(&[equal(0, FIRST), equal(0, SECOND)]);
-const FIRST: i32 = 1;
-const SECOND: i32 = 2;
-
-/// `RLIMIT_LOCKS`
-const TAG: u32 = 10;
 
 /// A user namespace gives new capabilities, and with them the rest of the kernel.
 const NAMESPACES: u32 = (libc::CLONE_NEWUSER
@@ -372,12 +315,10 @@ const SHARED_OBJECTS: &[Rule] = &[
 ];
 
 /// Types into another's terminal.
-const TERMINAL_INPUT: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x5412 };
-const TERMINAL_PASTE: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x541c };
+pub(super) const TERMINAL_INPUT: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x5412 };
+pub(super) const TERMINAL_PASTE: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x541c };
 
-/// `FIOSETOWN` and `SIOCSPGRP`: whom the kernel signals about a socket.
-const SET_OWNER: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x8901 };
-const SET_GROUP: Test = Test::Equal { argument: 1, mask: u32::MAX, value: 0x8902 };
+const TERMINALS: When = When::Any(&[TERMINAL_INPUT, TERMINAL_PASTE]);
 
 /// What may be asked of a file in read-only mode. File systems have many calls that change one that is open for reading.
 const HARMLESS_CONTROLS: &[&[Test]] = &[

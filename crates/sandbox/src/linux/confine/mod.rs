@@ -9,6 +9,7 @@ mod filter;
 mod host;
 mod mounting;
 mod mounts;
+mod own_processes;
 mod readable;
 mod remove;
 mod repositories;
