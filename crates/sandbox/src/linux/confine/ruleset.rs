@@ -60,10 +60,15 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, ConfineErr
 /// A layer that refuses nothing that anybody could do, but makes a domain of its own: its processes cannot trace those
 /// outside of it. None where the kernel has no Landlock.
 pub(in super::super) fn marker() -> Result<Option<OwnedFd>, ConfineError> {
-    let ruleset = Ruleset::default()
+    let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::MakeBlock)?
+        .handle_access(AccessFs::MakeBlock | AccessFs::Refer)?
         .create()?;
+    // Moving files between directories is refused by every layer that does not grant it:
+    // https://docs.kernel.org/userspace-api/landlock.html#filesystem-flags
+    if let Some(root) = opened(Path::new("/"))? {
+        ruleset = ruleset.add_rule(PathBeneath::new(root, AccessFs::Refer))?;
+    }
     Ok(ruleset.into())
 }
 
