@@ -3,6 +3,7 @@
 
 mod caches;
 mod debuggers;
+mod ending;
 mod languages;
 mod place;
 mod rooms;
