@@ -142,7 +142,7 @@ impl KeptRooms {
             Err(source) => Err(RoomError::State { path: self.folder.clone(), source }),
             Ok(entries) => {
                 let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-                let mut names: Vec<_> = names.collect();
+                let mut names: Vec<_> = names.filter(|name| !name.starts_with('.')).collect();
                 names.sort();
                 Ok(names)
             }

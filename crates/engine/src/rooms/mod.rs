@@ -14,8 +14,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Visit};
+use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit};
 use rustix::fs::{FlockOperation, flock};
 
 pub(crate) use keeper::keep_if_asked;
@@ -132,8 +133,12 @@ impl Rooms {
             }
         }
         self.known().retain(|known| known.key != place.key);
+        let refusal = Refusal::of(wanted.state.path());
+        if let Some(source) = refusal.fresh() {
+            return Err(NoRoom::Refused { source });
+        }
         let assignment = Assignment::of(wanted, place).map_err(folder)?;
-        assignment.start(&wanted.program)?;
+        assignment.start(&wanted.program).inspect_err(|error| refusal.remember(error))?;
         place.end_idle_others();
         let room = self.find(place).ok_or(NoRoom::Keeper { source: io::ErrorKind::NotFound.into() })?;
         for port in &wanted.settings.room.expose {
@@ -146,6 +151,32 @@ impl Rooms {
 
     fn known(&self) -> std::sync::MutexGuard<'_, Vec<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A note that this machine lets nobody have namespaces, so that not every command tries in vain.
+struct Refusal(PathBuf);
+
+impl Refusal {
+    fn of(state: &Path) -> Self {
+        Self(state.join(FOLDER).join(".refused"))
+    }
+
+    /// The refusal, if it is not long ago.
+    fn fresh(&self) -> Option<SpawnError> {
+        const HOLDS: Duration = Duration::from_secs(10 * 60);
+        let age = fs::metadata(&self.0).ok()?.modified().ok()?.elapsed().ok()?;
+        let source = io::ErrorKind::PermissionDenied.into();
+        (age < HOLDS).then_some(SpawnError::Refused { step: Step::Namespaces, source })
+    }
+
+    /// Not one that may be over in a moment, such as too many in use.
+    fn remember(&self, error: &NoRoom) {
+        if let NoRoom::Refused { source: SpawnError::Refused { step: Step::Namespaces, source } } = error
+            && matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
+        {
+            let _ = fs::write(&self.0, "");
+        }
     }
 }
 
