@@ -55,7 +55,7 @@ impl Stop {
             empty_looks: 0,
             blind: None,
         };
-        stop.look(child);
+        stop.look(child, Duration::ZERO);
         if let Err(error) = child.tree().terminate() {
             tracing::debug!(%error, "cannot look for processes to terminate");
         }
@@ -64,7 +64,9 @@ impl Stop {
 
     /// Looks, and kills when it is time. None: nothing is alive, or it cannot be killed and is reported as such.
     pub(crate) fn step(&mut self, child: &Child) -> Option<Duration> {
-        match self.look(child) {
+        // One time for all that is decided here: who is killed below was noted as such.
+        let elapsed = self.begun.elapsed();
+        match self.look(child, elapsed) {
             Some(0) if self.empty_looks + 1 >= CERTAIN => return None,
             Some(0) => {
                 self.empty_looks += 1;
@@ -72,7 +74,6 @@ impl Stop {
             }
             Some(_) | None => self.empty_looks = 0,
         }
-        let elapsed = self.begun.elapsed();
         if let Some(left) = self.grace.checked_sub(elapsed).filter(|left| !left.is_zero()) {
             let next = if elapsed < LATER { SOON } else { LATER };
             return Some(next.min(left));
@@ -98,10 +99,10 @@ impl Stop {
     }
 
     /// Notes who is alive; how many, if that can be told now.
-    fn look(&mut self, child: &Child) -> Option<usize> {
+    fn look(&mut self, child: &Child, elapsed: Duration) -> Option<usize> {
         let alive = child.tree().members().ok()?;
         let count = alive.len();
-        let killing = self.begun.elapsed() >= self.grace;
+        let killing = elapsed >= self.grace;
         let outlived = killing || child.has_ended().unwrap_or(true);
         for Process { pid, command } in alive {
             let command = self.names.entry(pid).or_insert(command).clone();
