@@ -66,8 +66,11 @@ fn pip_installs_a_local_project() {
 
 #[test]
 fn uv_installs_a_local_project() {
-    let uv = fetched("python/bin/uv");
     for place in Place::both() {
+        // Where the room shows it, wherever it was fetched to.
+        let uv = place.work().join("uv");
+        std::fs::copy(fetched("python/bin/uv"), &uv).unwrap();
+        let uv = uv.display();
         let out = prints_in_a_fresh_home(
             &place,
             PROJECT,

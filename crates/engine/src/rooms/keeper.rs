@@ -128,7 +128,8 @@ fn shown(wanted: &Wanted) -> Vec<PathBuf> {
     outputs.iter().for_each(|path| drop(fs::create_dir_all(path)));
     let shell = wanted.shell.parent().map(Path::to_owned);
     let named = home.into_iter().chain(search_path).chain(readable).chain(shell);
-    let all = named.chain([wanted.workspace.clone()]).chain(outputs);
+    // A command may run Bashtion itself.
+    let all = named.chain([wanted.workspace.clone(), wanted.program.clone()]).chain(outputs);
     all.filter(|path| path.is_absolute()).filter_map(|path| path.canonicalize().ok()).collect()
 }
 
