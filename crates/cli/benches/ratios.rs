@@ -110,7 +110,7 @@ fn writing_down(host: &Host) {
 
 const TASKS: usize = 40;
 
-/// What tasks that are over cost those who list them or start another.
+/// Measures how finished tasks slow down listing and starting.
 fn among_finished_tasks(host: &Host) {
     const FINISHED: usize = 3000;
     let in_state = |name: &str| {

@@ -1,4 +1,4 @@
-//! What a command costs in a room that is kept, as ratios to plain ways of starting a shell, measured in the same run.
+//! The cost of a command in a kept room, as ratios to plain ways of starting a shell in the same run.
 //!
 //! Run it with `cargo bench --bench rooms`.
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]

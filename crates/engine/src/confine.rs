@@ -69,7 +69,7 @@ pub struct SandboxSettings {
 pub(crate) struct Confining {
     pub(crate) way: Way,
     pub(crate) notes: Vec<String>,
-    /// Whether `TMPDIR` is to name its temporary directory, and other variables are to make programs behave in it.
+    /// True if `TMPDIR` and the variables that move caches are set for the command.
     pub(crate) sets_variables: bool,
     pub(crate) home: Option<PathBuf>,
 }
@@ -107,14 +107,14 @@ impl Shared {
     }
 }
 
-/// What an engine has for confining.
+/// The parts of an engine that confining needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tools<'a> {
     pub(crate) sandbox: &'a Sandbox,
     pub(crate) places: &'a Arc<Places>,
     pub(crate) rooms: &'a Arc<Rooms>,
     pub(crate) state: &'a StateDir,
-    /// What can keep a room; none: there are none.
+    /// The program that can keep a room. None: the command runs alone.
     pub(crate) keeper: Option<&'a Path>,
     pub(crate) shell: &'a Path,
 }
@@ -155,7 +155,7 @@ impl Confining {
     }
 }
 
-/// What may be written, outermost directories only.
+/// Finds the directories that may be written. One inside another is left out.
 fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) -> Vec<PathBuf> {
     let home = job.home.as_deref();
     let mut workspaces = vec![];
@@ -228,7 +228,7 @@ fn in_room(
     }
 }
 
-/// What was said about limits, and for the rest what is usual on hosts where a whole tree can be limited.
+/// Fills in the usual limits where none were given, on hosts that can limit a whole tree.
 pub(crate) fn limits_or_usual(said: ResourceLimits, sandbox: &Sandbox) -> ResourceLimits {
     if !sandbox.can_limit_trees() {
         return said;

@@ -171,7 +171,7 @@ fn room_failed(error: &NoRoom) -> SpawnError {
     SpawnError::NoRoom { source: io::Error::other(crate::causes(error)) }
 }
 
-/// What holds a command, and where it can leave word.
+/// The world of a command, and the desk where it leaves its answers.
 struct Held {
     world: World,
     confinement: Option<Confinement>,
@@ -237,7 +237,7 @@ impl Held {
 /// The temporary directory of every room, as its commands see it.
 pub(crate) const ROOMS_TEMPORARY: &str = "/tmp";
 
-/// What makes programs behave in a sandbox, where nobody has said otherwise.
+/// Lists variables that make programs work in a sandbox. Those that are set already stay as they are.
 fn variables(confinement: &Confinement, home: Option<&Path>, temporary: &Path) -> Vec<(OsString, OsString)> {
     let offline = OFFLINE.iter().filter(|_| confinement.network == Network::Off);
     let root = Some(&ROOT_WITHOUT_POWERS).filter(|_| rustix::process::geteuid().is_root());

@@ -20,9 +20,9 @@ pub(crate) struct Ended {
     pub(crate) facts: Facts,
     pub(crate) pid: i32,
     pub(crate) room_pid: Option<i32>,
-    /// What its room listens on.
+    /// TCP ports that its room listens on.
     pub(crate) ports: Vec<u16>,
-    /// Whether its room has ended, and the command with it.
+    /// True if its room has ended, and the command with it.
     pub(crate) is_lost: bool,
     /// Why it was stopped, if it was.
     pub(crate) stopped: Option<Stopped>,

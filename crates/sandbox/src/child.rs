@@ -26,7 +26,7 @@ pub struct Child {
 /// By what we hold it.
 #[derive(Debug)]
 enum Held {
-    /// It is our own child; a descriptor that becomes readable when it has ended.
+    /// Our own child: a descriptor that becomes readable when it has ended.
     Own(OwnedFd),
     /// Its room tells us.
     Room { member: Mutex<Member>, socket: OwnedFd, pid: i32 },
@@ -79,7 +79,7 @@ impl Child {
         }
     }
 
-    /// Whether its room has ended, and the command with it.
+    /// Returns true if its room has ended, and the command with it.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         match &self.held {

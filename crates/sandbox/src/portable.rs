@@ -70,15 +70,15 @@ pub struct Room {
 pub struct Visit {
     /// The room.
     pub room: Arc<Room>,
-    /// What it is called in results.
+    /// The room's name in results.
     pub name: String,
-    /// Whether the command may talk to other machines.
+    /// The network that the command has.
     pub network: Network,
-    /// Whether it ends before its starter does.
+    /// True if the caller outlives the command.
     pub attended: bool,
     /// Unix sockets of the host that it may connect to.
     pub sockets: Vec<PathBuf>,
-    /// How much it may use.
+    /// The command's limits.
     pub limits: ResourceLimits,
 }
 
@@ -88,13 +88,13 @@ impl Room {
         Ok(None)
     }
 
-    /// What its keeper has written down.
+    /// Returns what its keeper has written down.
     #[must_use]
     pub fn facts(&self) -> &RoomFacts {
         &self.facts
     }
 
-    /// What goes on in it.
+    /// Asks for its commands, processes and ports.
     pub fn status(&self) -> io::Result<RoomStatus> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -292,13 +292,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Whether the shell has ended: never asked here.
+    /// Returns false: never asked here.
     #[expect(clippy::unused_self, reason = "the same name as on Linux")]
     pub(crate) fn shell_is_over(&self) -> bool {
         false
     }
 
-    /// Whether its group can serve another command: it has none.
+    /// Returns false: it has no group.
     #[expect(clippy::unused_self, reason = "the same name as on Linux")]
     pub(crate) fn leaves_group_clean(&self) -> bool {
         false

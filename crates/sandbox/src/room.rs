@@ -1,4 +1,4 @@
-//! What a room is: the world that the commands of one workspace share. Plain data.
+//! Rooms as plain data: the world that the commands of one workspace share.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,42 +12,42 @@ pub const ROOM_VERSION: u32 = 1;
 /// Everything that decides what a room is. Its keeper is told it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomPlan {
-    /// What its commands may touch. Network and limits are each command's own.
+    /// The confinement of its commands. Network and limits are each command's own.
     pub confinement: Confinement,
     /// The room's name in the directory of its sockets.
     pub key: String,
-    /// Where its sockets and its facts are. Private to the user, and hidden from commands.
+    /// The directory of its sockets and its facts. Private to the user, and hidden from commands.
     pub directory: PathBuf,
     /// The host's directory that is `/tmp` inside.
     pub temporary: PathBuf,
     /// And the one that is `/var/tmp`.
     pub var_temporary: PathBuf,
-    /// What lies in the host's own temporary directories and is seen inside nevertheless, for reading.
+    /// Paths in the host's own temporary directories that are shown inside, for reading.
     pub shown: Vec<PathBuf>,
     /// Secrets that do not exist yet, and are to stay closed when they appear.
     pub possible_secrets: Vec<PathBuf>,
-    /// How long it is kept with nothing in it.
+    /// The time that it is kept with nothing in it.
     pub idle: Duration,
 }
 
-/// What is true of a room that runs, written down by its keeper.
+/// Facts about a kept room, written down by its keeper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomFacts {
     /// The keeper's process id.
     pub keeper: i32,
     /// When it was made, in milliseconds since 1970.
     pub started: u64,
-    /// What its commands may touch.
+    /// The confinement of its commands.
     pub confinement: Confinement,
-    /// What only a new room would show to be different.
+    /// Directories that were listed for its rules. If one has changed, only a new room shows that.
     pub watched: Vec<(PathBuf, Stamp)>,
     /// The repositories that are protected.
     pub repositories: Vec<KnownRepository>,
-    /// What could not be kept, if anything.
+    /// A gap in the protection of repositories, if there is one.
     pub gap: Option<String>,
     /// The room's own network, as the kernel numbers them.
     pub network: Option<u64>,
-    /// How many processes all its commands may have together, where there are no control groups.
+    /// The limit of processes for all its commands together, where there are no control groups.
     pub processes: Option<u64>,
 }
 
@@ -56,16 +56,16 @@ pub struct RoomFacts {
 pub struct KnownRepository {
     /// The workspace that it lies in.
     pub root: PathBuf,
-    /// Where it is.
+    /// The git directory.
     pub git: PathBuf,
-    /// Whether no place for hooks could be made in it, so that commands shall make none either.
+    /// True if no directory for hooks could be made in it, so that commands shall make none either.
     pub without_hooks: bool,
 }
 
 /// Changes when something is added to a directory or taken out: device, number, time.
 pub type Stamp = (u64, u64, i64, i64);
 
-/// What goes on in a room.
+/// The status of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomStatus {
     /// Commands that somebody waits for or supervises.

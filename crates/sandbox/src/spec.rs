@@ -26,14 +26,14 @@ pub struct Spec {
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
-    /// Where it runs, and what holds it.
+    /// The world that it runs in.
     pub world: World,
 }
 
-/// Where a child runs, and what holds it.
+/// The world of a child: where it runs, and what holds it.
 #[derive(Debug)]
 pub enum World {
-    /// Where the caller runs, and may do what the caller may.
+    /// The caller's own, with all that the caller may do.
     Host,
     /// By itself, held to a confinement.
     Alone(Confined),

@@ -55,7 +55,7 @@ fn another_directory_can_be_writable() {
     );
 }
 
-/// What is told is typed, and the command works.
+/// Types the advice of each denial, and expects the command to work then.
 #[test]
 fn advice_can_be_followed() {
     let world = world();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::place::{Place, fetched};
 
-/// What it prints; and afterwards the home is as empty as before.
+/// Runs a command that must leave the home as empty as before, and returns its output.
 fn prints_in_a_fresh_home(place: &Place, files: &[(&str, &str)], command: &str) -> String {
     for (name, text) in files {
         place.write(name, text);

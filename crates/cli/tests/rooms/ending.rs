@@ -1,4 +1,4 @@
-//! How rooms and their commands end: killed callers, killed keepers, many at once.
+//! The end of rooms and of their commands: killed callers, killed keepers, many at once.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Where a test works: a workspace with its room, of root or of an ordinary user.
+//! The place of a test: a workspace with its room, of root or of an ordinary user.
 
 use std::cell::RefCell;
 use std::fs;
@@ -81,7 +81,7 @@ impl Place {
         self.run_with(&[], command)
     }
 
-    /// What a command prints that succeeds.
+    /// Runs a command that must succeed, and returns its output.
     pub(crate) fn prints(&self, command: &str) -> String {
         self.prints_with(&[], command)
     }
@@ -92,7 +92,7 @@ impl Place {
         finished.stdout()
     }
 
-    /// What a command prints as soon as it succeeds: something else has to be ready for it.
+    /// Repeats a command until it succeeds, because something else has to be ready first, and returns its output.
     pub(crate) fn prints_soon(&self, command: &str) -> String {
         let last = RefCell::new(None);
         wait_until(command, || {
@@ -121,12 +121,12 @@ impl Place {
         task
     }
 
-    /// How a task ended.
+    /// Waits for a task, and returns its result.
     pub(crate) fn end_of(&self, task: &str) -> serde_json::Value {
         self.bashtion().args(&["wait", task, "--timeout", "10s", "--json"]).finish().json()
     }
 
-    /// What is in the home directory, at any depth.
+    /// Lists the home directory at any depth.
     pub(crate) fn found_in_home(&self) -> Vec<PathBuf> {
         let mut found = vec![];
         let mut open = vec![self.home()];

@@ -37,7 +37,7 @@ fn a_room_that_ends_with_its_command() {
     }
 }
 
-/// What was kept on purpose is not ended.
+/// Leftovers that were kept on purpose are not ended.
 #[test]
 fn a_room_for_one_command_stays_for_what_it_has_kept() {
     for place in Place::both() {

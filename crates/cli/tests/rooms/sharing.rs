@@ -1,4 +1,4 @@
-//! What the commands of a workspace share, and with whom they do not.
+//! Everything that the commands of a workspace share, and with whom they do not.
 
 use std::net::TcpListener;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What the filter of system calls refuses, by what programs say about it.
+//! Refused system calls, recognised by the messages of programs.
 
 use bashtion_sandbox::Mode;
 

@@ -25,7 +25,7 @@ pub(super) struct Denial {
     pub(super) remedy: Remedy,
 }
 
-/// What was stopped.
+/// The deed that was stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum What {
     /// A file or directory outside of what is writable.

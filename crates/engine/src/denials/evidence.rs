@@ -1,4 +1,4 @@
-//! What a command printed that can be taken for messages about itself.
+//! The lines of output that count as messages about the command itself.
 //!
 //! Anything can print anything. A text is no evidence if the command has said it itself (`echo`, a here-document), if it was in a
 //! file before the command began (an old log, a script), or if only programs ran that show what others have written
@@ -23,7 +23,7 @@ const LONGEST_PATH: usize = 4096;
 pub(super) struct Evidence<'a> {
     end: &'a End<'a>,
     pub(super) lines: Vec<&'a str>,
-    /// What was in files before, by their names.
+    /// The content of files before the command, by their names.
     before: RefCell<HashMap<PathBuf, String>>,
 }
 

@@ -118,7 +118,7 @@ impl End<'_> {
         self.confinement.mode == Mode::Workspace && self.confinement.workspaces.iter().any(is_foreign)
     }
 
-    /// What a mount that cannot be written says, and what Landlock and the filter say where there are no mounts.
+    /// Returns true if the sandbox refuses writing with this error: a mount gives one, Landlock and the filter another.
     fn refuses_writing_with(&self, reason: Reason, path: &Path) -> bool {
         let mode = self.confinement.mode;
         let has_mounts = mode == Mode::Workspace && self.enforced.filesystem == Enforced::Full;
@@ -221,7 +221,7 @@ fn device(real: &Path, reason: Reason) -> Option<Denial> {
     })
 }
 
-/// What a command may not change of a repository, by where it is.
+/// Returns true for files of a repository that a command may not change.
 fn is_kept_by_git(path: &Path, reason: Reason) -> bool {
     const NAMES: [&str; 6] = ["hooks", "config", "config.lock", "config.worktree", "attributes", "commondir"];
     let mut parts = path.iter().skip_while(|part| *part != ".git");
@@ -234,7 +234,7 @@ fn is_kept_by_git(path: &Path, reason: Reason) -> bool {
     }
 }
 
-/// Where a path really is, or would be if it existed.
+/// Resolves links in a path that may not exist.
 fn resolved(path: &Path) -> PathBuf {
     let real = path.ancestors().find_map(|known| {
         let rest = path.strip_prefix(known).ok()?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What the kernel said, as its C library puts it into words.
+/// An error of the kernel, as the C library words it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     /// `EROFS`

@@ -1,4 +1,4 @@
-//! What the sandbox stopped, and what would allow it.
+//! Denials: everything the sandbox stopped, with the setting that would allow it.
 //!
 //! The kernel tells the program that was stopped, not us. What it does tell us is believed as it is: limits that were
 //! reached, connections that were refused, repositories that had to be put back. All else is told by messages of programs,
@@ -30,7 +30,7 @@ pub use denial::Reader;
 use evidence::Evidence;
 pub(crate) use wishes::Wishes;
 
-/// How a confined command ended.
+/// The end of a confined command.
 #[derive(Debug)]
 pub(crate) struct End<'a> {
     pub(crate) command: &'a str,
@@ -82,7 +82,7 @@ impl End<'_> {
 
     /// The exit code 0 and no failed stage mean that the command itself saw nothing wrong.
     fn failed(&self) -> bool {
-        /// What a stage gets whose reader has seen enough: `yes | head`.
+        /// The exit code of a stage whose reader has seen enough: `yes | head`.
         const BROKEN_PIPE: i32 = 128 + 13;
         self.exit != Some(Exit::Code(0)) || self.stages.iter().any(|code| ![0, BROKEN_PIPE].contains(code))
     }

@@ -1,6 +1,6 @@
 //! Connections that were refused.
 //!
-//! Where the command has a listener, every connection is known. Without one the filter refuses sockets altogether, and only
+//! With a listener every connection of the command is known. Without one the filter refuses sockets altogether, and only
 //! the messages of programs tell.
 
 use std::fs;
@@ -13,7 +13,7 @@ use super::denial::{Denial, What, plain};
 use super::evidence::Evidence;
 use super::remedy::Remedy;
 
-/// What programs print when there is no network.
+/// Messages of programs that have no network.
 const SIGNS: [&str; 14] = [
     "Could not resolve host", "could not resolve host", "Could not resolve proxy",
     "Temporary failure in name resolution", "Name or service not known", "nodename nor servname",

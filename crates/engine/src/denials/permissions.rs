@@ -1,11 +1,11 @@
-//! Whether a file's own permissions would have been enough, had there been no sandbox.
+//! A file's own permissions: would they have been enough without the sandbox?
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{Access, StatVfsMountFlags};
 
-/// What was to be done with a file.
+/// The access to a file that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     Read,
@@ -32,7 +32,7 @@ pub(super) fn need_powers(path: &Path, deed: Deed) -> bool {
         && concerned(path, deed).is_some_and(|(existing, deed)| kernel_allows(existing, deed))
 }
 
-/// What is asked about: the file, or the directory that it would be made in.
+/// Returns the file, or the directory that it would be made in.
 fn concerned(path: &Path, deed: Deed) -> Option<(&Path, Deed)> {
     let existing = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
     match (existing == path, deed) {

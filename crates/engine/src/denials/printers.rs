@@ -41,7 +41,7 @@ fn program_prints_only(found: &Found) -> bool {
     PRINTERS.contains(&program) || SILENT.contains(&program) || is_git_printer()
 }
 
-/// How a program, or bash for it, begins its own complaints.
+/// The beginning of a program's own error messages, or of bash's about it.
 pub(super) fn is_voice_of(line: &str, programs: &[String]) -> bool {
     let Some((name, _)) = line.split_once(": ") else { return false };
     let name = name.rsplit('/').next().unwrap_or(name);

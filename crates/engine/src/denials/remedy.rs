@@ -1,10 +1,10 @@
-//! What would allow something that was stopped, and how that is put to whoever reads it.
+//! Remedies for what was stopped, worded for whoever reads them.
 
 use std::path::{Path, PathBuf};
 
 use super::denial::{Reader, plain};
 
-/// What would allow it.
+/// A setting or a deed that would allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Remedy {
     Writable(Writable),
@@ -30,22 +30,22 @@ pub(super) enum Remedy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Writable {
     pub(super) place: Place,
-    /// Whether the command could as well use `$TMPDIR`.
+    /// True if the command could use `$TMPDIR` instead.
     pub(super) is_temporary: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It exists.
+    /// A path that exists.
     Existing(PathBuf),
-    /// It does not. What contains it is too much to open.
+    /// A path that does not exist, in a directory that is too wide to open.
     Missing(PathBuf),
     /// Its name cannot stand in advice. The others have plain names.
     Unnamed,
 }
 
 impl Remedy {
-    /// What its reader can do: add an option, or ask for a key of the configuration.
+    /// Words the remedy for its reader: an option to add, or a key of the configuration to ask for.
     pub(super) fn told(&self, reader: Reader) -> Option<String> {
         let by_option = |option: &str, keys: &str| match reader {
             Reader::CommandLine => format!("allow it with {option}"),

@@ -1,11 +1,11 @@
-//! What was changed of the repositories in the workspace, and put back or not.
+//! Changes to repositories in the workspace, put back or not.
 
 use bashtion_sandbox::{Restored, Restoring};
 
 use super::denial::{Denial, What};
 use super::remedy::Remedy;
 
-/// What needs a look comes first: more than a few are not told.
+/// Lists those first that somebody has to look at: only a few are told.
 pub(super) fn restored(restored: &[Restored]) -> Vec<Denial> {
     const DANGER: &str = "git runs what hooks and configuration name";
     const LOOK: Remedy = Remedy::ByHand("look at it before git is used there");

@@ -1,4 +1,4 @@
-//! What a command wants, and which words are its own, as far as its text shows.
+//! The wishes of a command and its own words, as far as its text shows them.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use bashtion_guard::{Analysis, Effect, Found};
 
 use super::printers::{READ_BY, prints_only};
 
-/// What a command wants, and which words are its own, as far as its text shows.
+/// The wishes of a command and its own words, as far as its text shows them.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
-    /// What it would change. Absolute.
+    /// Absolute paths that it would change.
     pub(super) changes: Vec<PathBuf>,
     /// Whom it would talk to.
     pub(super) hosts: Vec<String>,
@@ -19,9 +19,9 @@ pub(crate) struct Wishes {
     pub(super) words: Vec<String>,
     /// Files that it names, or that its programs read without being told, as they are written.
     pub(super) files: Vec<PathBuf>,
-    /// Whether some of its arguments are not known.
+    /// True if some of its arguments are not known.
     pub(super) has_unknown: bool,
-    /// Whether none of its programs does anything but show texts.
+    /// True if its programs only show texts.
     pub(super) prints_only: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The caller's variables that a command sees if no profile says otherwise. Data: add a name.
 //!
-//! What belongs here: programs do not work as in the user's own shell without it. What does not: anything that usually
+//! A name belongs here if programs need it to work as in the user's own shell. It does not if its value usually
 //! holds a secret, and what makes a shell or a loader run other code (`BASH_ENV`, `LD_PRELOAD`).
 
 /// Who and where the user is.
@@ -25,7 +25,7 @@ const CERTIFICATES: &[&str] = &[
     "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT",
 ];
 
-/// Where languages, their tools and their versions are.
+/// Places of languages, their tools and their versions.
 const TOOLCHAINS: &[&str] = &[
     "JAVA_HOME", "JDK_HOME", "M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "SDKMAN_DIR",
     "ANDROID_HOME", "ANDROID_SDK_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYENV_ROOT",

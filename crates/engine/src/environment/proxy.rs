@@ -19,7 +19,7 @@ pub(super) fn without_password<'a>(name: &OsStr, value: &'a OsStr) -> Cow<'a, Os
     Cow::Owned(OsString::from_vec([&bytes[..start], &bytes[end..]].concat()))
 }
 
-/// Where the user's name and password stand, with their `@`: RFC 3986, section 3.2. Programs also take an address without its
+/// Finds the user's name and password with their `@`: RFC 3986, section 3.2. Programs also take an address without its
 /// scheme, and passwords in which nobody has escaped an `@` or a slash.
 fn userinfo(url: &[u8]) -> (usize, usize) {
     let scheme = url.windows(3).position(|window| window == b"://");

@@ -43,7 +43,7 @@ pub(super) const CACHES: &[&str] = &[
     ".m2/repository", ".nuget/packages", ".local/share/gem",
 ];
 
-/// What tools make in a directory of their own, if they have one.
+/// Directories that tools make in a directory of their own, if they have one.
 pub(super) const MADE_IN: &[(&str, &[&str])] = &[(".cargo", &["registry", "git"])];
 
 /// Directories that hold more than a cache.

@@ -150,7 +150,7 @@ impl Existing {
     }
 }
 
-/// What a tool that has a directory of its own makes in it when it first runs. In a sandbox it could not, so we do.
+/// Makes the directories that a tool makes in its own when it first runs: in a sandbox it could not.
 fn make_missing_caches(home: &Path) {
     for (directory, caches) in MADE_IN {
         let directory = home.join(directory);

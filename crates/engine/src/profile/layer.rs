@@ -225,9 +225,9 @@ pub(crate) struct ResourcesLayer {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table")]
 pub(crate) struct RoomLayer {
-    /// How long a room is kept with nothing in it.
+    /// The time that a room is kept with nothing in it.
     pub(crate) idle: Option<Quantity>,
-    /// How long files in its /tmp are kept that nobody uses.
+    /// The time that unused files in its /tmp are kept.
     pub(crate) keep_tmp: Option<Quantity>,
     /// And how much they may take; the oldest go first.
     pub(crate) keep_tmp_size: Option<Quantity>,

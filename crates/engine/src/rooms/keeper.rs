@@ -19,23 +19,23 @@ use crate::confine::{expand, limits_or_usual};
 /// The first argument of a keeper. Nobody types it.
 const ARGUMENT: &str = "__keep";
 
-/// What a keeper is told: the room, and what becomes of its files.
+/// The instructions of a keeper: the room, and what becomes of its files.
 #[derive(Debug)]
 pub(super) struct Assignment {
     plan: RoomPlan,
     files: Files,
 }
 
-/// What becomes of a room's files when it has ended.
+/// The fate of a room's files when it has ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Files {
-    /// Whether they go with the room.
+    /// True if they are removed with the room.
     is_alone: bool,
     keep_for: Duration,
     keep_size: u64,
 }
 
-/// What a keeper answers.
+/// The answer of a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Ready,
@@ -119,7 +119,7 @@ impl Assignment {
     }
 }
 
-/// What a command needs to see even if it lies in the host's temporary directories.
+/// Lists paths that a command needs to see even if they lie in the host's temporary directories.
 fn shown(wanted: &Wanted) -> Vec<PathBuf> {
     let search_path = wanted.search_path.as_ref().map(std::env::split_paths).into_iter().flatten();
     let home = wanted.home.clone();
@@ -210,7 +210,7 @@ impl Files {
     }
 }
 
-/// Whether a room of this folder is kept, or may be.
+/// Returns true if a room of this folder is kept, or may be.
 fn has_rooms(folder: &Path) -> bool {
     let is_facts = |entry: fs::DirEntry| entry.file_name().to_string_lossy().ends_with(".facts");
     fs::read_dir(folder).map_or(true, |mut entries| entries.any(|entry| entry.map_or(true, is_facts)))

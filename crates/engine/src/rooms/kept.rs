@@ -34,12 +34,12 @@ pub struct KeptRoom {
     pub workspaces: Vec<PathBuf>,
     /// When it was made.
     pub started: SystemTime,
-    /// What goes on in it.
+    /// Its commands, processes and ports.
     pub status: RoomStatus,
     room: Room,
 }
 
-/// What went wrong about a room.
+/// An error about a room.
 #[derive(Debug, thiserror::Error)]
 pub enum RoomError {
     /// There is none of that name.
@@ -54,10 +54,10 @@ pub enum RoomError {
         /// The directory.
         workspace: PathBuf,
     },
-    /// It did not do what it was asked to.
+    /// The room did not do what it was asked to.
     #[error("cannot {what} the room {name}")]
     Failed {
-        /// What was asked.
+        /// The request.
         what: &'static str,
         /// Its name.
         name: String,
@@ -67,9 +67,9 @@ pub enum RoomError {
     /// The state directory cannot be used.
     #[error("cannot use {}", path.display())]
     State {
-        /// Where.
+        /// The directory.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }

@@ -48,14 +48,14 @@ struct Known {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) room: Arc<Room>,
-    /// What the room is called.
+    /// The name of the room.
     pub(crate) name: String,
     /// The host's directory that is `/tmp` inside.
     pub(crate) temporary: PathBuf,
 }
 
 impl Entry {
-    /// Where on the host something is that only the room has.
+    /// Returns the host's path of something in the room's own directories.
     pub(crate) fn on_host(&self, path: &Path, workspace: &Path) -> Option<PathBuf> {
         let own = [("/tmp", self.temporary.clone()), ("/var/tmp", self.temporary.with_file_name("var-tmp"))];
         let (inside, outside) = own.into_iter().find(|(inside, _)| path.starts_with(inside))?;
@@ -64,7 +64,7 @@ impl Entry {
     }
 }
 
-/// Whether a path that is not the workspace's can be in a directory that each room has of its own.
+/// Returns true if a path outside the workspaces lies in a directory that each room has of its own.
 pub(crate) fn may_be_of_room(path: &Path, workspace: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     is_plain && ["/tmp", "/var/tmp"].iter().any(|own| path.starts_with(own)) && !path.starts_with(workspace)
@@ -98,7 +98,7 @@ impl Rooms {
         self.make(wanted, &place)
     }
 
-    /// What its keeper wrote down, read again only if it was written again.
+    /// Reads what the keeper wrote down, if it has changed since the last time.
     fn find(&self, place: &Place) -> Option<Arc<Room>> {
         const MOST: usize = 16;
         let metadata = fs::metadata(place.folder.join(format!("{}.facts", place.key))).ok()?;
@@ -180,7 +180,7 @@ impl Refusal {
     }
 }
 
-/// Where a room is.
+/// The place of a room: its folder, its name and its key.
 #[derive(Debug)]
 struct Place {
     folder: PathBuf,
@@ -220,7 +220,7 @@ impl Place {
         Ok(())
     }
 
-    /// Whether commands on that network can be started in it.
+    /// Returns true if commands on that network can be started in it.
     fn has_spawner(&self, kind: &str) -> bool {
         self.folder.join(format!("{}.{kind}", self.key)).exists()
     }

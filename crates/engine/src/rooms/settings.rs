@@ -1,10 +1,10 @@
-//! What can be said about rooms.
+//! Settings of rooms.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How the rooms of confined commands are kept.
+/// Settings for the rooms of confined commands.
 ///
 /// ```
 /// use bashtion::{RoomChoice, RoomSettings, SandboxSettings};
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 pub struct RoomSettings {
     /// Which room a command runs in.
     pub choice: RoomChoice,
-    /// How long a room is kept with nothing in it.
+    /// The time that a room is kept with nothing in it.
     pub idle: Duration,
-    /// How long files in its `/tmp` are kept that nobody uses.
+    /// The time that unused files in its `/tmp` are kept.
     pub keep_tmp: Duration,
-    /// How many bytes they may take; the oldest go first.
+    /// The bytes that they may take; the oldest go first.
     pub keep_tmp_size: u64,
     /// Ports that are reachable on the host's loopback when the room is made.
     pub expose: Vec<u16>,

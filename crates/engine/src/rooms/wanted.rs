@@ -1,4 +1,4 @@
-//! What a command wants of its room.
+//! The room that a command wants.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,14 +14,14 @@ use crate::SandboxSettings;
 use crate::output::StateDir;
 use crate::places::Places;
 
-/// What a command wants of its room.
+/// The room that a command wants.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) settings: SandboxSettings,
     pub(crate) state: StateDir,
-    /// What can be a keeper.
+    /// The program that can keep a room.
     pub(crate) program: PathBuf,
-    /// Where the command works, if that is not among what may be written.
+    /// The directory that the command works in. It need not be writable.
     pub(crate) workspace: PathBuf,
     pub(crate) workspaces: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,

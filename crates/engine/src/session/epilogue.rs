@@ -26,14 +26,14 @@ pub(crate) struct Questions {
     pub(crate) traps: bool,
 }
 
-/// Where a shell can leave word: a directory that is made for it.
+/// A directory in which a shell leaves its answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Desk {
     /// As we see it.
     outside: PathBuf,
     /// As the shell does.
     inside: PathBuf,
-    /// Whether it goes with something else.
+    /// True if something else removes it.
     vanishes: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How a task ended: `result.json`, of which a list reads only the beginning.
+//! The end of a task: `result.json`, of which a list reads only the beginning.
 //!
 //! The result stands in it twice: first without the text of the output, then whole. Releases before this one wrote only
 //! the second and read only that:
@@ -21,7 +21,7 @@ use super::folder::{Folder, Versioned, decode, private};
 use super::log::Layout;
 use crate::Outcome;
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Debug, Deserialize)]
 pub(super) struct Ending {
     pub(super) version: u32,
@@ -43,7 +43,7 @@ struct Written<'a> {
     outcome: &'a Outcome,
 }
 
-/// What stands before the whole outcome.
+/// The part of the file before the whole outcome.
 #[derive(Deserialize)]
 struct Opening {
     version: u32,
@@ -84,7 +84,7 @@ impl Folder {
         Ok(ending?.map(|ending| Ending { outcome: without_texts(ending.outcome), ..ending }))
     }
 
-    /// Where the bytes of a finished output are. None where the task has not ended.
+    /// Returns the layout of a finished output. None: the task has not ended.
     pub(super) fn layout(&self) -> Result<Option<Layout>, TaskError> {
         let Some(beginning) = self.beginning_of_result()? else { return Ok(None) };
         match beginning.opening()? {

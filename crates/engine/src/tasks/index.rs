@@ -26,13 +26,13 @@ pub(super) struct Turn {
     _lock: File,
 }
 
-/// What is known about all tasks.
+/// The index of all tasks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Index {
     version: u32,
     /// When all folders were last looked at, in milliseconds since 1970.
     swept: u64,
-    /// How many bytes the finished ones take. Those that somebody has removed since are still counted.
+    /// The bytes that finished ones take. Those that somebody has removed since are still counted.
     finished_bytes: u64,
     /// The tasks that may be running.
     live: Vec<TaskId>,
@@ -145,7 +145,7 @@ impl Index {
     }
 }
 
-/// Whether a task runs, as far as starting another is concerned.
+/// The state of a task, as far as starting another is concerned.
 enum Standing {
     /// When in doubt it lives.
     Live,

@@ -94,7 +94,7 @@ impl Tasks {
     }
 }
 
-/// What is found out once for all tasks of a list, when one first needs it.
+/// Facts that all tasks of a list share, found out when one first needs them.
 #[derive(Debug, Default)]
 struct Shared {
     processes: OnceCell<Snapshot>,

@@ -58,7 +58,7 @@ async fn only_the_allow_list_and_the_non_interactive_variables() {
     "#);
 }
 
-/// What programs need to work as in the user's own shell, and nothing that holds a secret.
+/// Programs get what they need to work as in the user's own shell, and nothing that holds a secret.
 #[tokio::test]
 async fn proxies_certificates_and_toolchains_pass() {
     let world = World::new();

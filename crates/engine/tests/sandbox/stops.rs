@@ -10,9 +10,9 @@ struct Stop {
     command: String,
     hold: Hold,
     limits: ResourceLimits,
-    /// What the denial says.
+    /// The text of the denial.
     told: String,
-    /// What the same denial says to a model.
+    /// The text of the same denial for a model.
     asks: &'static str,
 }
 
@@ -85,7 +85,7 @@ fn is_told_and_advice_works(stop: &Stop) {
     }
 }
 
-/// What is told in another scene, to the same reader.
+/// The denial of another scene, for the same reader.
 fn told_in(scene: &Scene, stop: &Stop, like: &str) -> String {
     let reader = if like.contains("ask your user") { Reader::Model } else { Reader::CommandLine };
     let outcome = scene.run_for(reader, &scene.context(), stop.settings(), &stop.command);

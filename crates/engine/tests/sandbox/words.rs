@@ -92,7 +92,7 @@ fn words_about_limits_reach_none() {
     }
 }
 
-/// What is allowed, or refused by others, is not told.
+/// Allowed things, and things that others refuse, are not told.
 #[test]
 fn the_rules_have_a_say() {
     let scene = Scene::new();

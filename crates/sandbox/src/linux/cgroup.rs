@@ -162,7 +162,7 @@ pub(super) struct Cgroup {
     kill: File,
     /// Newer kernels kill whoever is born into a group in which anybody was ever killed, if the parent is in another.
     killed: AtomicBool,
-    /// Whether it goes with this value.
+    /// True if it is removed with this value.
     is_ours: bool,
     path: PathBuf,
 }
@@ -217,7 +217,7 @@ impl Cgroup {
         links == Ok(2) && events.is_ok_and(|events| events == b"populated 0\nfrozen 0\n")
     }
 
-    /// Whether anybody was killed in it.
+    /// Returns true if anybody was killed in it.
     pub(super) fn was_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)
     }

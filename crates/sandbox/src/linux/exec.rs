@@ -23,9 +23,9 @@ pub(super) struct Image<'a> {
     pub(super) umask: Option<u32>,
     /// Whether it ends when the thread that starts it does.
     pub(super) dies_with_us: bool,
-    /// Where that directory is among other mounts than ours; none if the descriptor is to be used.
+    /// The path of that directory among the child's own mounts. None: the descriptor is used.
     pub(super) cwd_path: Option<*const libc::c_char>,
-    /// What holds the child.
+    /// Everything that holds the child.
     pub(super) orders: Option<&'a Orders<'a>>,
     pub(super) failure: Option<Failure>,
 }

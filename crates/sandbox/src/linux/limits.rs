@@ -119,7 +119,7 @@ impl TreeLimits {
         Self { memory: held(memory, &MEMORY_2), processes: held(processes, &PIDS_2) }
     }
 
-    /// Where the kernel counts, of memory and of processes.
+    /// Returns the kernel's counters of memory and of processes.
     pub(super) fn counters(&self) -> [Option<BorrowedFd<'_>>; 2] {
         [&self.memory, &self.processes].map(|held| held.as_ref().map(|held| held.counter.file.as_fd()))
     }
@@ -280,7 +280,7 @@ pub(super) fn hard_limit(resource: u32) -> u64 {
     limit_of(resource).map_or(libc::RLIM_INFINITY, |(_, most)| most)
 }
 
-/// What holds for this process, now and at most.
+/// Returns the soft and the hard limit of this process.
 #[expect(unsafe_code, reason = "the safe interface has its own names for resources")]
 pub(super) fn limit_of(resource: u32) -> Option<(u64, u64)> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };

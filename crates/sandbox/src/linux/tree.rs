@@ -65,7 +65,7 @@ impl Tree {
         Self { leader: Some(process), ..self }
     }
 
-    /// Whether its group can serve another command.
+    /// Returns true if its group can serve another command.
     pub(crate) fn leaves_group_clean(&self) -> bool {
         match &self.mark {
             Mark::Cgroup(cgroup) => cgroup.is_as_new(),
@@ -89,7 +89,7 @@ impl Tree {
         self.limits.reached()
     }
 
-    /// What they wanted to connect to and could not, because of the sandbox: paths and `@name` of unix sockets; internet
+    /// Lists connections that the sandbox prevented: paths and `@name` of unix sockets; internet
     /// addresses with their ports, where they have a network of their own. Of its loopback those are told that nobody
     /// answers at.
     #[must_use]

@@ -1,4 +1,4 @@
-//! How a child has ended, asked without reaping it.
+//! The end of a child, asked about without reaping it.
 #![expect(unsafe_code, reason = "no safe interface returns the id and the usage of a child that stays")]
 
 use std::time::Duration;

@@ -17,7 +17,7 @@ impl Confined {
     }
 }
 
-/// How far a command of a room is held.
+/// Reports how far a command of a room is held.
 pub(in super::super) fn room_report(
     facts: &RoomFacts,
     limits: &ResourceLimits,
@@ -37,7 +37,7 @@ pub(in super::super) fn room_report(
     Report { room: Some(name.to_owned()), ..told }
 }
 
-/// What control groups would change.
+/// The consequence of having no control groups.
 const EACH_FOR_ITSELF: &str = "memory and processes are limited for each process at most, not together";
 
 /// Whose processes a command can name.

@@ -11,7 +11,7 @@ pub(in super::super) fn size<T>(_: &T) -> i64 {
     i64::try_from(size_of::<T>()).unwrap_or(0)
 }
 
-/// What the kernel answered; none if it refused, with the reason in `errno`.
+/// Makes a system call. None: the kernel refused, and the reason is in `errno`.
 pub(in super::super) fn call(number: c_long, arguments: [i64; 5]) -> Option<i64> {
     let [first, second, third, fourth, fifth] = arguments;
     // SAFETY: each caller passes the arguments that this call takes, with pointers to what outlives it.

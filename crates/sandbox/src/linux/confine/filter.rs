@@ -21,7 +21,7 @@ pub(super) struct Needs {
     pub(super) own_ipc: bool,
     /// Whether somebody answers for connections, so that it can have unix sockets.
     pub(super) asks: bool,
-    /// Whether it can name no other processes than those of its own room.
+    /// True if it can name no other processes than those of its room.
     pub(super) own_processes: bool,
 }
 

@@ -130,7 +130,7 @@ pub(in super::super) fn mount_proc(options: &[(&CStr, &CStr)]) -> bool {
     new_file_system(c"proc", options, attributes).is_some_and(|fd| put(fd, c"/proc"))
 }
 
-/// Where the cover of hidden directories is until shared memory is put over it.
+/// The mount point of the cover for hidden directories, until shared memory is mounted over it.
 pub(super) const COVER: &CStr = c"/dev/shm";
 
 /// An empty directory that nobody can enter.

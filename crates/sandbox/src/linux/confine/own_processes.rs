@@ -1,4 +1,4 @@
-//! What a command of a room may not do to processes: the room's own are its to signal and trace, but for those that serve it.
+//! Calls about processes that a room's command may not make: it may signal and trace all of the room but those that serve it.
 
 use super::bpf::{Rule, Test, When};
 use super::filter::{F_SETDELEG, TERMINAL_INPUT, TERMINAL_PASTE, equal, equal_to, rule};

@@ -97,7 +97,7 @@ impl Repositories {
         Ok(repositories)
     }
 
-    /// What others need to know of them.
+    /// Lists them for other processes.
     pub(super) fn to_known(&self) -> Vec<KnownRepository> {
         let known = |git: &GitDirectory| KnownRepository {
             root: git.root.clone(),

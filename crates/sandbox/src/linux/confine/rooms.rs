@@ -24,7 +24,7 @@ use crate::{ConfineError, Confinement};
 pub(in super::super) struct RoomTree {
     pub(in super::super) mounts: Mounts,
     pub(in super::super) repositories: Protected,
-    /// What may be written, beside the temporary directories.
+    /// Writable paths, beside the temporary directories.
     writable: Vec<PathBuf>,
 }
 
@@ -83,7 +83,7 @@ impl RoomTree {
         Ok(tree)
     }
 
-    /// What is writable, and what is seen. Returns the directories on the way to it in the room's own temporary ones: as
+    /// Adds what is writable and what is shown. Returns the directories on the way to it in the room's own temporary ones: as
     /// they are called inside, and on the host.
     fn keep(&mut self, plan: &RoomPlan, own: &[(&Path, &Path)]) -> io::Result<Vec<(PathBuf, PathBuf)>> {
         let writable = self.writable.iter().map(|path| (path.as_path(), Change::Harmless));
@@ -149,7 +149,7 @@ impl RoomTree {
         &self.writable
     }
 
-    /// What lies over repositories that have appeared. None if they have changed meanwhile.
+    /// Makes the mounts that protect new repositories. None: they have changed meanwhile.
     pub(in super::super) fn over_new(&self, found: &Protected) -> Option<Mounts> {
         let mut layers = Layers::default();
         let is_new = |path: &Path| {
@@ -210,19 +210,19 @@ impl Protected {
         Ok((protected, elsewhere))
     }
 
-    /// Whether one that others have found is the one that is known here.
+    /// Returns true if a repository of the other list is in this one, and is the same directory.
     fn has(&self, others: &Self, known: &KnownRepository) -> bool {
         let identity = others.identities.iter().find(|(path, ..)| *path == known.git);
         identity.is_some_and(|identity| self.identities.contains(identity))
     }
 
-    /// Whether the other one has a repository that this one has not.
+    /// Returns true if the other list has a repository that this one has not.
     pub(in super::super) fn lacks_some_of(&self, others: &Self) -> bool {
         !others.identities.is_subset(&self.identities)
     }
 }
 
-/// How the repositories of a room are before a command.
+/// Takes a snapshot of the room's repositories before a command.
 pub(in super::super) fn snapshot_of(facts: &RoomFacts) -> io::Result<Snapshot> {
     Snapshot::of_absent(&Repositories::known(&facts.repositories)?)
 }

@@ -105,12 +105,12 @@ impl Groups {
         send_long(link, &ToKeeper::Drop { id: self.id }.to_bytes(), &[])
     }
 
-    /// Whether they can serve a command with these limits, with nobody in them.
+    /// Returns true if they have these limits.
     pub(super) fn fit(&self, memory: Option<u64>, processes: Option<u64>) -> bool {
         (self.memory_limit, self.processes_limit) == (memory, processes)
     }
 
-    /// Whether nobody is in them.
+    /// Returns true if nobody is in them.
     pub(super) fn are_empty(&self) -> bool {
         let read = |file: &OwnedFd| {
             let mut text = [0; 64];
@@ -139,7 +139,7 @@ impl Groups {
         TreeHeld { memory: self.memory.is_some(), processes: self.processes.is_some() }
     }
 
-    /// What whoever runs the command is told, and the descriptors that go with it.
+    /// Makes the message for whoever runs the command, and its descriptors.
     pub(super) fn told(&self) -> (Started, Vec<BorrowedFd<'_>>) {
         let started = Started {
             group: self.path.clone(),

@@ -315,7 +315,7 @@ impl<'a> Keeper<'a> {
         remove_files(&self.plan.key);
     }
 
-    /// Whether the room's directory is still where it was: without it nobody can enter or end the room.
+    /// Returns true if the room's directory is still where it was: without it nobody can enter or end the room.
     fn is_at_home(&self) -> bool {
         let identity = |path: &std::path::Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
         let here = identity(std::path::Path::new("."));

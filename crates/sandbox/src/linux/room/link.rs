@@ -1,4 +1,4 @@
-//! What the keeper and a spawner tell each other. A spawner asks and waits; the keeper never does.
+//! Messages between the keeper and a spawner. A spawner asks and waits; the keeper never does.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -14,7 +14,7 @@ use crate::wire::{Reader, Writer};
 pub(super) enum ToKeeper {
     /// The world stands. What was listed for its rules, and which network is its own.
     Ready { listed: Vec<(PathBuf, Stamp)>, network: Option<u64> },
-    /// It does not.
+    /// The world could not be made.
     Failed { step: i32, errno: i32 },
     /// Groups for a command with these limits. Answered with [`ToSpawner::Groups`].
     Groups { memory: Option<u64>, processes: Option<u64> },
@@ -22,7 +22,7 @@ pub(super) enum ToKeeper {
     Drop { id: u64 },
     /// Nothing runs: repositories that have appeared can be protected now. Answered with [`ToSpawner::Done`].
     Protect,
-    /// What a command asks about its connections comes with this descriptor, and the keeper answers. Not answered.
+    /// The keeper is to answer for the connections of the command whose listener comes with this. No reply.
     Listener { network: Network, sockets: Vec<PathBuf> },
     /// The room wants to end. Answered with [`ToSpawner::Done`]; nobody finds it any more then.
     Leave,
@@ -33,7 +33,7 @@ pub(super) enum ToKeeper {
 pub(super) enum ToSpawner {
     /// Groups. Descriptors: three of the group of version 2 if there is one, then those to join, then the counters.
     Groups { id: u64, path: Option<PathBuf>, joins: u64, memory: bool, processes: bool },
-    /// It is so.
+    /// The request was carried out.
     Done,
 }
 

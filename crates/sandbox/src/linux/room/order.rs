@@ -1,4 +1,4 @@
-//! What is asked of a room, and what it answers.
+//! Questions to a room, and its answers.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub(super) struct Order {
     /// The limits of whoever runs it, which it has unless others are named: resource, now, at most.
     pub(super) inherited: Vec<(u32, u64, u64)>,
     pub(super) umask: u32,
-    /// What marks it where there is no control group.
+    /// The tag that marks it where there is no control group.
     pub(super) tag: Option<u64>,
     pub(super) program: CString,
     pub(super) cwd: CString,
@@ -57,13 +57,13 @@ pub(super) enum Answering {
 /// An answer of the room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// It runs. With it come a descriptor of the process, and those of its groups.
+    /// The command runs. Descriptors of the process and of its groups come with this.
     Started(Started),
-    /// It could not be started.
+    /// The command could not be started.
     Failed { step: i32, errno: i32 },
     /// The shell has ended, and is not reaped yet.
     Ended { exit: Exit, usage: Usage, ports: Vec<u16> },
-    /// What goes on.
+    /// The status of the room.
     Status(Vec<u8>),
     /// Done, or not.
     Done(bool),
@@ -73,18 +73,18 @@ pub(super) enum Reply {
 pub(super) struct Started {
     /// Its id in the room.
     pub(super) room_pid: i32,
-    /// Whether it carries the tag.
+    /// True if it carries the tag.
     pub(super) is_tagged: bool,
     /// Its control group, if it has one: then three descriptors follow that of the process.
     pub(super) group: Option<PathBuf>,
-    /// Whether memory, and processes, are counted for all together: a descriptor each, then.
+    /// True if memory, and processes, are counted for the whole tree: a counter's descriptor comes for each.
     pub(super) memory: bool,
     pub(super) processes: bool,
-    /// Whether a repository that has appeared cannot be protected before other commands have ended.
+    /// True if a new repository cannot be protected before other commands have ended.
     pub(super) unprotected: bool,
 }
 
-/// What whoever ran a command says at its end. Nothing, if they were killed.
+/// The farewell of whoever ran a command. One who was killed sends none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Farewell {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::time::{ClockId, clock_gettime};
 
-/// What goes on in the room, known to all that serve it.
+/// The activity of a room, known to all processes that serve it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared {
     page: NonNull<Page>,
@@ -19,9 +19,9 @@ pub(super) struct Shared {
 struct Page {
     /// Commands that run.
     running: AtomicU32,
-    /// Whether a repository has appeared that is not protected yet.
+    /// 1 if a repository has appeared that is not protected yet.
     unprotected: AtomicU32,
-    /// Whether something has appeared that was not looked at yet.
+    /// 1 if something has appeared that was not looked at yet.
     dirty: AtomicU32,
     /// When something last ran, by the clock that goes on.
     active: AtomicU64,

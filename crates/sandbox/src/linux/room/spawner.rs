@@ -87,7 +87,7 @@ struct Serving {
     is_paused: bool,
     /// Nobody finds the room any more.
     has_left: bool,
-    /// Whether a command has run here.
+    /// True once a command has run here.
     has_served: bool,
     /// For what is heard.
     buffer: Vec<u8>,
@@ -102,9 +102,9 @@ struct Connection {
     farewell: Option<Farewell>,
 }
 
-/// How often those that are to end are looked at.
+/// The pause between looks at commands that are being ended.
 const SOON: Duration = Duration::from_millis(5);
-/// How often somebody who left nobody behind looks whether processes are left.
+/// The pause between looks at the processes of a room that nobody finds any more.
 const LATER: Duration = Duration::from_secs(5);
 
 impl Serving {
@@ -271,7 +271,7 @@ impl Serving {
         }
     }
 
-    /// Whether something has appeared in the workspace that the keeper has not looked at yet.
+    /// Returns true if something has appeared in the workspace that the keeper has not looked at yet.
     fn has_news(&self) -> bool {
         const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
         self.spawner.news.as_ref().is_some_and(|news| {
@@ -398,7 +398,7 @@ impl Serving {
         }
     }
 
-    /// Whether nothing runs, not even what was left behind.
+    /// Returns true if nothing runs, kept leftovers included.
     fn is_empty(&self) -> bool {
         self.spawner.shared.running() == 0 && self.doomed.is_empty() && processes() <= self.spawner.servants
     }
@@ -422,7 +422,7 @@ impl Serving {
         is_empty
     }
 
-    /// Whether it can really go: somebody may have come in at the last moment, and is served.
+    /// Leaves, and returns true if it can end: somebody who came in at the last moment is served first.
     fn leave(&mut self) -> io::Result<bool> {
         if !self.has_left {
             self.ask_keeper(&ToKeeper::Leave)?;

@@ -44,15 +44,15 @@ pub struct Room {
 pub struct Visit {
     /// The room.
     pub room: Arc<Room>,
-    /// What it is called in results.
+    /// The room's name in results.
     pub name: String,
-    /// Whether the command may talk to other machines.
+    /// The network that the command has.
     pub network: Network,
-    /// Whether it ends before its starter does, who answers for its connections.
+    /// True if the caller outlives the command, and answers for its connections.
     pub attended: bool,
     /// Unix sockets of the host that it may connect to.
     pub sockets: Vec<PathBuf>,
-    /// How much it may use.
+    /// The command's limits.
     pub limits: ResourceLimits,
 }
 
@@ -67,13 +67,13 @@ impl Room {
         Ok(facts.map(|facts| Self { directory: directory.to_owned(), key: key.to_owned(), facts }))
     }
 
-    /// What its keeper has written down.
+    /// Returns what its keeper has written down.
     #[must_use]
     pub fn facts(&self) -> &RoomFacts {
         &self.facts
     }
 
-    /// What goes on in it.
+    /// Asks for its commands, processes and ports.
     pub fn status(&self) -> io::Result<RoomStatus> {
         let Reply::Status(bytes) = self.ask(&Question::Status)? else { return Err(nonsense()) };
         let mut status = RoomStatus::from_bytes(&bytes).ok_or_else(nonsense)?;
@@ -226,7 +226,7 @@ impl Visit {
     }
 }
 
-/// What a command of a room may connect to.
+/// Lists what a command of a room may connect to.
 pub(super) fn reach(
     confinement: &Confinement,
     network: Network,
@@ -307,7 +307,7 @@ pub(crate) struct Member {
     ports: Vec<u16>,
 }
 
-/// How it ended.
+/// The end of a command.
 #[derive(Debug, Clone, Copy)]
 struct End {
     exit: Exit,
@@ -322,7 +322,7 @@ impl Member {
         &self.socket
     }
 
-    /// Whether the shell has ended.
+    /// Returns true if the shell has ended.
     pub(crate) fn has_ended(&mut self) -> io::Result<bool> {
         const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
         if self.ended.is_some() {
@@ -357,7 +357,7 @@ impl Member {
         Ok((end.exit, end.usage))
     }
 
-    /// What the room listened on at that time.
+    /// Returns the ports that the room listened on at that time.
     pub(crate) fn ports(&self) -> &[u16] {
         &self.ports
     }

@@ -1,4 +1,4 @@
-//! What changes on the host while a room is kept: repositories that appear, and the room's own directory.
+//! Changes on the host while a room is kept: repositories that appear, and the room's own directory.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,7 +17,7 @@ pub(super) struct Watch {
     home: (i32, PathBuf),
 }
 
-/// What has happened.
+/// Changes since the last look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Happened {
     /// A directory or a `.git` has appeared somewhere, or some of it was missed.

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::Watch;
 
-/// Where names are looked up. The name server may be at the loopback address (systemd-resolved): then a datagram socket
+/// The port of name servers. One may be at the loopback address (systemd-resolved): then a datagram socket
 /// is connected without an error, and nobody answers.
 const NAME_SERVICE: u16 = 53;
 

@@ -12,7 +12,7 @@ use rustix::net::SocketFlags;
 use super::super::packet::{is_ours, receive, send};
 use crate::wire::{Reader, Writer};
 
-/// Where the user asks for doors, and those that are open.
+/// The socket on which the user asks for doors, and those that are open.
 #[derive(Debug)]
 pub(super) struct Doors {
     listener: OwnedFd,

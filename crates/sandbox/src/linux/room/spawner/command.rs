@@ -33,7 +33,7 @@ pub(super) struct Command {
     has_ended: bool,
 }
 
-/// What starting takes.
+/// The parts of a spawner that starting needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tools<'a> {
     pub(super) null: &'a OwnedFd,
@@ -92,7 +92,7 @@ impl Command {
         (Reply::Started(started).to_bytes(), descriptors)
     }
 
-    /// How the shell has ended, the first time that this is known.
+    /// Returns how the shell has ended, the first time that this is known.
     pub(super) fn look(&mut self) -> Option<(Exit, Usage)> {
         if self.has_ended {
             return None;
@@ -119,7 +119,7 @@ impl Command {
         }
     }
 
-    /// Whether nothing is left of it. Its shell is reaped then.
+    /// Returns true if nothing is left of it, after reaping its shell.
     pub(super) fn is_over(&mut self) -> bool {
         let is_clear = match self.groups.as_ref().filter(|groups| groups.directory().is_some()) {
             Some(groups) => groups.are_empty(),
