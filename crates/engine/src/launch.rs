@@ -2,24 +2,26 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
-    Child, ConfineError, Confinement, Mode, Network, Sandbox, SpawnError, Spec, Step, Temporary, World,
+    Child, ConfineError, Confinement, Mode, Network, Output, Prepared, Sandbox, SpawnError, Spec, Step,
+    Temporary, World,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::Streams;
 use crate::confine::{Confining, Shared, Way};
 use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
 use crate::output::Capture;
-use crate::pipes::Pipes;
+use crate::pipes::{Pipes, Readers};
 use crate::places::caches_elsewhere;
 use crate::plan::{Facts, Plan, Supervision};
+use crate::pool::{Again, Pool, Waiting, script};
 use crate::rooms::NoRoom;
 use crate::session::{Desk, Epilogue, Session};
 use crate::stop;
@@ -38,6 +40,8 @@ pub(crate) struct Running {
     pub(crate) started: Instant,
     pub(crate) epilogue: Option<Epilogue>,
     pub(crate) session: Option<Session>,
+    /// For a shell that waits for the next such command.
+    pub(crate) again: Option<Box<Again>>,
 }
 
 /// The shell itself. Dropping it before it was reaped ends its whole tree in the background.
@@ -99,70 +103,124 @@ pub enum LaunchError {
     },
 }
 
-pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
+pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
     let Held { world, confinement, notes, temporary, desk, shared } = Held::by(confining, sandbox, &mut env)?;
     let epilogue = plan.questions.map(|questions| {
         let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
-        Epilogue::prepare(questions, &desk, &mut env)
+        Epilogue::prepare(questions, &desk, &env)
     });
     let epilogue = epilogue.transpose().map_err(|source| LaunchError::Temporary { source })?;
 
-    let (read, stdout) = io::pipe().map_err(pipe_failed)?;
-    // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
-    let (pipes, stderr) = match streams {
-        Streams::Separate => {
-            let (second_read, stderr) = io::pipe().map_err(pipe_failed)?;
-            (Pipes::separate(read, second_read), stderr)
-        }
-        Streams::Combined => (Pipes::combined(read), stdout.try_clone().map_err(pipe_failed)?),
-    };
-    let pipes = pipes.map_err(pipe_failed)?;
-
     let failed = |source| spawn_failed(source, &program, &facts);
-    let in_room = || shared.as_ref().and_then(|shared| shared.directory(&facts.cwd));
     let not_entered = |source| failed(SpawnError::Refused { step: Step::Cwd, source });
     let cwd = match cwd {
         Some(cwd) => cwd,
-        None => in_room().unwrap_or_else(|| Err(io::ErrorKind::NotFound.into())).map_err(not_entered)?,
+        None => in_room(shared.as_deref(), &facts)
+            .unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
+            .map_err(not_entered)?,
     };
-    let spec = Spec {
-        program: program.clone(),
-        args,
-        env,
-        cwd,
-        cwd_path: facts.cwd.clone(),
-        stdout: stdout.into(),
-        stderr: stderr.into(),
-        world,
-    };
+    let may_have_waited = shared.is_some() && pool.suits(&facts.command, &env);
+    let spec = Spec { program: program.clone(), args, env, cwd, cwd_path: facts.cwd.clone(), world };
     let mut prepared = spec.prepare().map_err(failed)?;
     let started = Instant::now();
-    let mut child = sandbox.launch(&prepared);
+    let waiting = may_have_waited.then(|| pool.take(&prepared, streams)).flatten();
+    let begun = match waiting {
+        Some(waiting) => go(waiting, &prepared, &facts, epilogue.as_ref(), &program)?,
+        None => None,
+    };
+    let (mut child, pipes) = match begun {
+        Some(begun) => begun,
+        None => {
+            if let Some(epilogue) = &epilogue {
+                let written = epilogue.write_prelude().map_err(|source| LaunchError::Temporary { source })?;
+                prepared = prepared.reading_first(written).map_err(failed)?;
+            }
+            let (readers, output) = Readers::new(streams).map_err(pipe_failed)?;
+            // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
+            let pipes = readers.watch().map_err(pipe_failed)?;
+            let (child, same) =
+                start(prepared, &output, shared.as_deref(), sandbox, &facts).map_err(failed)?;
+            prepared = same;
+            (child, pipes)
+        }
+    };
+    child.keep(temporary);
+    tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
+    let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
+    let again = may_have_waited.then(|| Again { program, prepared: prepared.without_prelude(), streams });
+    let session = plan.session;
+    let running = Running {
+        facts,
+        confinement,
+        notes,
+        shell,
+        pipes,
+        capture,
+        supervision,
+        started,
+        epilogue,
+        session,
+        again: again.map(Box::new),
+    };
+    Ok(running)
+}
+
+/// Gives its command to a shell that has waited. None if that one cannot have it any more, and nothing was run.
+fn go(
+    waiting: Waiting,
+    prepared: &Prepared,
+    facts: &Facts,
+    epilogue: Option<&Epilogue>,
+    program: &Path,
+) -> Result<Option<(Child, Pipes)>, LaunchError> {
+    let Waiting { shell, readers, .. } = waiting;
+    let pipes = readers.watch().map_err(pipe_failed)?;
+    let prelude = epilogue.map(|epilogue| epilogue.prelude.as_os_str());
+    match shell.go(prepared, &script(&facts.command, prelude)) {
+        Ok(child) => Ok(Some((child, pipes))),
+        Err(lost @ SpawnError::RoomLost { .. }) => Err(spawn_failed(lost, program, facts)),
+        Err(error) => {
+            tracing::debug!(%error, "a shell has waited in vain");
+            Ok(None)
+        }
+    }
+}
+
+/// Starts a shell, and gives back what it was started with.
+fn start(
+    mut prepared: Prepared,
+    output: &Output,
+    shared: Option<&Shared>,
+    sandbox: &Sandbox,
+    facts: &Facts,
+) -> Result<(Child, Prepared), SpawnError> {
+    let mut child = sandbox.launch(&prepared, output);
     // A room may end at any time. As long as nothing was run, another one will do.
     for _ in 0..ROOM_TRIES {
-        match (&child, &shared) {
+        match (&child, shared) {
             (Err(SpawnError::NoRoom { .. }), Some(shared)) => {
-                let visit = shared.again().map_err(|error| failed(room_failed(&error)))?;
+                let visit = shared.again().map_err(|error| room_failed(&error))?;
                 prepared = prepared.in_world(World::Room(visit));
-                child = sandbox.launch(&prepared);
+                child = sandbox.launch(&prepared, output);
             }
             _ => break,
         }
     }
     // Its session has gone to the room's own directory of that name.
     if let Err(SpawnError::Refused { step: Step::Cwd, .. }) = &child
-        && let Some(directory) = in_room()
+        && let Some(directory) = in_room(shared, facts)
     {
-        prepared = prepared.in_directory(directory.map_err(not_entered)?);
-        child = sandbox.launch(&prepared);
+        let directory = directory.map_err(|source| SpawnError::Refused { step: Step::Cwd, source })?;
+        prepared = prepared.in_directory(directory);
+        child = sandbox.launch(&prepared, output);
     }
-    let mut child = child.map_err(failed)?;
-    child.keep(temporary);
-    tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
-    let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
-    let session = plan.session;
-    Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started, epilogue, session })
+    Ok((child?, prepared))
+}
+
+/// The working directory, if the room alone has it.
+fn in_room(shared: Option<&Shared>, facts: &Facts) -> Option<io::Result<OwnedFd>> {
+    shared.and_then(|shared| shared.directory(&facts.cwd))
 }
 
 const ROOM_TRIES: usize = 3;

@@ -44,6 +44,7 @@ mod output;
 mod pipes;
 mod places;
 mod plan;
+mod pool;
 mod profile;
 pub mod quantities;
 mod quote;

@@ -1,15 +1,18 @@
 //! The read ends of a command's output.
 
 use std::future::pending;
-use std::io::{self, ErrorKind, PipeReader};
+use std::io::{self, ErrorKind, PipeReader, Read};
 use std::thread;
 use std::time::Duration;
 
+use bashtion_sandbox::Output;
 use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
 use rustix::io::Errno;
 use tokio::net::unix::pipe::Receiver;
 
-use crate::Stream;
+use crate::{Stream, Streams};
 
 /// One or two pipes. Each is dropped when its last writer has closed it.
 #[derive(Debug, Default)]
@@ -35,19 +38,51 @@ const WIDE: usize = 1 << 20;
 /// switching would cost more than the reading. It holds up the runtime's thread for less than starting a process does.
 const NAP: Duration = Duration::from_micros(50);
 
+/// The read ends before a runtime watches them.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    first: PipeReader,
+    second: Option<PipeReader>,
+}
+
+impl Readers {
+    /// New pipes: our ends, and those of the command.
+    pub(crate) fn new(streams: Streams) -> io::Result<(Self, Output)> {
+        let (first, stdout) = io::pipe()?;
+        let (second, stderr) = match streams {
+            Streams::Separate => io::pipe().map(|(read, write)| (Some(read), write))?,
+            Streams::Combined => (None, stdout.try_clone()?),
+        };
+        Ok((Self { first, second }, Output { stdout: stdout.into(), stderr: stderr.into() }))
+    }
+
+    /// Has the runtime watch them.
+    pub(crate) fn watch(self) -> io::Result<Pipes> {
+        let (stream, second) = match self.second {
+            Some(stderr) => (Stream::Stdout, Some(Pipe::new(Stream::Stderr, stderr)?)),
+            None => (Stream::Output, None),
+        };
+        Ok(Pipes { first: Some(Pipe::new(stream, self.first)?), second, drained: false })
+    }
+
+    /// Reads the first to its end, for so long at most between two pieces.
+    pub(crate) fn read_to_end(mut self, patience: Duration) -> io::Result<Vec<u8>> {
+        let patience: Option<Timespec> = patience.try_into().ok();
+        let (mut text, mut buffer) = (vec![], [0; 1024]);
+        loop {
+            let mut ready = [PollFd::new(&self.first, PollFlags::IN)];
+            if rustix::io::retry_on_intr(|| poll(&mut ready, patience.as_ref()))? == 0 {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            match self.first.read(&mut buffer)? {
+                0 => return Ok(text),
+                count => text.extend(&buffer[..count]),
+            }
+        }
+    }
+}
+
 impl Pipes {
-    pub(crate) fn separate(stdout: PipeReader, stderr: PipeReader) -> io::Result<Self> {
-        Ok(Self {
-            first: Some(Pipe::new(Stream::Stdout, stdout)?),
-            second: Some(Pipe::new(Stream::Stderr, stderr)?),
-            drained: false,
-        })
-    }
-
-    pub(crate) fn combined(output: PipeReader) -> io::Result<Self> {
-        Ok(Self { first: Some(Pipe::new(Stream::Output, output)?), second: None, drained: false })
-    }
-
     /// Whether nobody can write any more.
     pub(crate) fn are_closed(&self) -> bool {
         self.first.is_none() && self.second.is_none()

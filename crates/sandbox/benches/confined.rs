@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use bashtion_sandbox::{
-    Confinement, Exit, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, Spec, World,
+    Confinement, Exit, Mode, Namespaces, Network, Output, Requirement, ResourceLimits, Sandbox, Spec, World,
     open_directory,
 };
 use bashtion_testkit::bench::{ballast, by_posix_spawn, medians, ratio};
@@ -78,11 +78,11 @@ fn launched(sandbox: &Sandbox, confinement: &Confinement) {
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: open_directory(directory).expect("it exists").0,
         cwd_path: directory.clone(),
-        stdout: null.try_clone().expect("descriptors are left").into(),
-        stderr: null.into(),
         world: World::Alone(sandbox.confine(confinement).expect("it can be confined")),
     };
-    let mut child = sandbox.launch(&spec.prepare().expect("no NUL")).expect("it starts");
+    let output =
+        Output { stdout: null.try_clone().expect("descriptors are left").into(), stderr: null.into() };
+    let mut child = sandbox.launch(&spec.prepare().expect("no NUL"), &output).expect("it starts");
     assert_eq!(child.wait().expect("it ends").0, Exit::Code(0));
 }
 

@@ -7,7 +7,7 @@
 //! Not responsible for deadlines, output or policy: those are the engine's. It knows no async runtime.
 //!
 //! ```
-//! use bashtion_sandbox::{Exit, Sandbox, Spec, World};
+//! use bashtion_sandbox::{Exit, Output, Sandbox, Spec, World};
 //! use std::{ffi::OsString, fs::File, io::Read};
 //!
 //! let (mut read, write) = std::io::pipe()?;
@@ -17,11 +17,11 @@
 //!     env: vec![],
 //!     cwd: File::open("/")?.into(),
 //!     cwd_path: "/".into(),
-//!     stdout: write.try_clone()?.into(),
-//!     stderr: write.into(),
 //!     world: World::Host,
 //! };
-//! let mut child = Sandbox::new().launch(&spec.prepare()?)?;
+//! let output = Output { stdout: write.try_clone()?.into(), stderr: write.into() };
+//! let mut child = Sandbox::new().launch(&spec.prepare()?, &output)?;
+//! drop(output);
 //! let mut text = String::new();
 //! read.read_to_string(&mut text)?;
 //! assert_eq!(text, "hello\n");
@@ -64,9 +64,10 @@ pub use confinement::{
 pub use detach::detach;
 pub use exit::{Exit, Signal, UnknownSignal, Usage};
 pub use imp::{
-    Confined, Room, Sandbox, Temporary, Tree, Visit, has_seccomp, keep, landlock, open_directory, remove_tree,
+    Confined, Room, Sandbox, Temporary, Tree, Visit, WaitingShell, has_seccomp, keep, landlock,
+    open_directory, remove_tree,
 };
 pub use report::{Enforced, Landlock, Report};
 pub use room::{KnownRepository, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
-pub use spec::{Prepared, Process, SpawnError, Spec, Step, World};
+pub use spec::{Output, Prepared, Process, SpawnError, Spec, Step, World};
 pub use umask::note_umask;

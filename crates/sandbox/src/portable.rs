@@ -18,7 +18,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use crate::room::{RoomFacts, RoomPlan, RoomStatus};
-use crate::spec::{Prepared, SpawnError, Step};
+use crate::spec::{Output, Prepared, SpawnError, Step};
 use crate::{
     Child, ConfineError, Confinement, Exit, Landlock, Limit, Mode as Confining, Network, Process, Report,
     Requirement, ResourceLimits, Restored, Usage,
@@ -112,6 +112,23 @@ impl Room {
     /// Makes one of its ports reachable.
     pub fn expose(&self, _: u16, _: u16) -> io::Result<u16> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// A bash that waits in a room: there are none here.
+#[derive(Debug)]
+pub enum WaitingShell {}
+
+impl WaitingShell {
+    /// Returns true if this is the command that it waits for.
+    #[must_use]
+    pub fn fits(&self, _: &Prepared) -> bool {
+        match *self {}
+    }
+
+    /// Gives it its command.
+    pub fn go(self, _: &Prepared, _: &[u8]) -> Result<Child, SpawnError> {
+        match self {}
     }
 }
 
@@ -215,8 +232,13 @@ impl Sandbox {
         Ok(self.confine(confinement)?.report())
     }
 
+    /// Starts a bash that waits in a room: there are none here.
+    pub fn launch_waiting(&self, _: &Prepared, _: &Output) -> Option<Result<WaitingShell, SpawnError>> {
+        None
+    }
+
     /// Starts the child in a session of its own.
-    pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
+    pub fn launch(&self, prepared: &Prepared, output: &Output) -> Result<Child, SpawnError> {
         let failed = |source: io::Error| SpawnError::refused(Step::Prepare, source);
         let copy = |fd: &OwnedFd| fd.try_clone().map_err(failed);
         let text = |bytes: &std::ffi::CString| OsStr::from_bytes(bytes.as_bytes()).to_owned();
@@ -228,13 +250,13 @@ impl Sandbox {
             command.arg0(text(name)).args(arguments.iter().map(text));
         }
         command.env_clear();
-        for entry in &prepared.env {
+        for entry in prepared.variables() {
             let entry = entry.as_bytes();
             if let Some(equals) = entry.iter().position(|&byte| byte == b'=') {
                 command.env(OsStr::from_bytes(&entry[..equals]), OsStr::from_bytes(&entry[equals + 1..]));
             }
         }
-        command.stdin(Stdio::null()).stdout(copy(&prepared.stdout)?).stderr(copy(&prepared.stderr)?);
+        command.stdin(Stdio::null()).stdout(copy(&output.stdout)?).stderr(copy(&output.stderr)?);
         let limit = highest_descriptor();
         // SAFETY: the closure makes system calls only; it neither allocates nor locks.
         unsafe {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{ConfineError, Confined, Visit};
 
@@ -22,12 +22,17 @@ pub struct Spec {
     pub cwd: OwnedFd,
     /// Where that is, for a child with a file tree of its own.
     pub cwd_path: PathBuf,
+    /// The world that it runs in.
+    pub world: World,
+}
+
+/// The output of a child. Its input is empty.
+#[derive(Debug)]
+pub struct Output {
     /// Its standard output.
     pub stdout: OwnedFd,
     /// Its standard error.
     pub stderr: OwnedFd,
-    /// The world that it runs in.
-    pub world: World,
 }
 
 /// The world of a child: where it runs, and what holds it.
@@ -65,8 +70,8 @@ impl Spec {
             })
             .collect::<Result<_, _>>()?;
         let cwd_path = c_string(self.cwd_path.into_os_string(), "the working directory's path")?;
-        let Self { cwd, stdout, stderr, world, .. } = self;
-        Ok(Prepared { program, args, env, cwd, cwd_path, stdout, stderr, world })
+        let Self { cwd, world, .. } = self;
+        Ok(Prepared { program, args, env, prelude: None, cwd, cwd_path, world })
     }
 }
 
@@ -76,10 +81,10 @@ pub struct Prepared {
     pub(crate) program: CString,
     pub(crate) args: Vec<CString>,
     pub(crate) env: Vec<CString>,
+    /// The variable that names what bash reads first.
+    pub(crate) prelude: Option<CString>,
     pub(crate) cwd: OwnedFd,
     pub(crate) cwd_path: CString,
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
     pub(crate) world: World,
 }
 
@@ -88,6 +93,32 @@ impl Prepared {
     #[must_use]
     pub fn in_world(self, world: World) -> Self {
         Self { world, ..self }
+    }
+
+    /// The same for a bash that reads this file first. It finds its name in `BASH_ENV`.
+    pub fn reading_first(self, file: &Path) -> Result<Self, SpawnError> {
+        let mut variable = OsString::from("BASH_ENV=");
+        variable.push(file);
+        Ok(Self { prelude: Some(c_string(variable, "the path of what bash reads first")?), ..self })
+    }
+
+    /// The same for another time, without what bash read first.
+    #[must_use]
+    pub fn without_prelude(self) -> Self {
+        Self { prelude: None, ..self }
+    }
+
+    /// The same with another last argument.
+    #[must_use]
+    pub fn with_last_argument(mut self, argument: CString) -> Self {
+        self.args.pop();
+        self.args.push(argument);
+        self
+    }
+
+    /// Everything that it finds in its environment.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &CString> {
+        self.env.iter().chain(&self.prelude)
     }
 
     /// The same with another directory at the path of its working directory.

@@ -203,7 +203,8 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     for root in &args.roots {
         roots.push(real(root, "--root")?);
     }
-    let mut engine = Engine::builder().profile(&profile).reader(Reader::Model);
+    let pool = profile.sandbox.room.pool;
+    let mut engine = Engine::builder().profile(&profile).reader(Reader::Model).pool(pool);
     engine = match args.approve {
         Approve::Ask => engine.approval_limits(profile.approvals.clone()),
         Approve::Never => engine,

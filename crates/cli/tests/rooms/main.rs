@@ -6,6 +6,7 @@ mod debuggers;
 mod ending;
 mod languages;
 mod place;
+mod pool;
 mod rooms;
 mod servers;
 mod sharing;

@@ -261,6 +261,7 @@ impl RoomLayer {
             idle: or(self.idle.as_ref(), parse_seconds, usual.idle)?,
             keep_tmp: or(self.keep_tmp.as_ref(), parse_seconds, usual.keep_tmp)?,
             keep_tmp_size: or(self.keep_tmp_size.as_ref(), parse_size, usual.keep_tmp_size)?,
+            pool: self.pool.map_or(usual.pool, usize::from),
             expose: self.expose.clone().unwrap_or_default(),
             choice: usual.choice,
         })

@@ -21,6 +21,8 @@ pub struct RoomSettings {
     pub keep_tmp: Duration,
     /// The bytes that they may take; the oldest go first.
     pub keep_tmp_size: u64,
+    /// The shells that wait in it for the commands of a server.
+    pub pool: usize,
     /// Ports that are reachable on the host's loopback when the room is made.
     pub expose: Vec<u16>,
 }
@@ -44,6 +46,7 @@ impl Default for RoomSettings {
             idle: Duration::from_secs(10 * 60),
             keep_tmp: Duration::from_secs(7 * 24 * 60 * 60),
             keep_tmp_size: 8 << 30,
+            pool: 1,
             expose: vec![],
         }
     }

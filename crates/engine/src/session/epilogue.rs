@@ -69,6 +69,9 @@ pub(crate) struct Epilogue {
     /// What it was given.
     environment: Vec<(OsString, OsString)>,
     questions: Questions,
+    /// The script that bash reads first, and the file that it can find it in.
+    pub(crate) prelude: OsString,
+    file: PathBuf,
 }
 
 /// The answers.
@@ -99,24 +102,34 @@ impl Questions {
 }
 
 impl Epilogue {
-    /// Makes the directory, and what bash reads first in it. By descriptor, because others may write where it is.
+    /// Makes the directory.
     pub(crate) fn prepare(
         questions: Questions,
         desk: &Desk,
-        environment: &mut Vec<(OsString, OsString)>,
+        environment: &[(OsString, OsString)],
     ) -> io::Result<Self> {
         DirBuilder::new().mode(0o700).create(&desk.outside)?;
         let own = (!desk.vanishes).then(|| desk.outside.clone());
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&desk.outside, flags, Mode::empty())?;
         let given = environment.iter().find(|(name, _)| name == VARIABLE).map(|(_, value)| value.clone());
+        Ok(Self {
+            directory,
+            own,
+            environment: environment.to_vec(),
+            questions,
+            prelude: script(&desk.inside, questions, given.as_deref()),
+            file: desk.inside.join(PRELUDE),
+        })
+    }
+
+    /// Writes the script that bash is to read first, and returns where it finds it. By descriptor, because others may write
+    /// where it is.
+    pub(crate) fn write_prelude(&self) -> io::Result<&Path> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let prelude = rustix::fs::openat(&directory, PRELUDE, flags, Mode::from_raw_mode(0o600))?;
-        File::from(prelude).write_all(script(&desk.inside, questions, given.as_deref()).as_bytes())?;
-        let epilogue = Self { directory, own, environment: environment.clone(), questions };
-        environment.retain(|(name, _)| name != VARIABLE);
-        environment.push((VARIABLE.into(), desk.inside.join(PRELUDE).into()));
-        Ok(epilogue)
+        let prelude = rustix::fs::openat(&self.directory, PRELUDE, flags, Mode::from_raw_mode(0o600))?;
+        File::from(prelude).write_all(self.prelude.as_bytes())?;
+        Ok(&self.file)
     }
 
     /// What the shell has said. It may have been killed, or have become another program; and what is there may have
@@ -297,9 +310,9 @@ mod tests {
     fn only_plain_files_are_believed() {
         let temp = tempfile::tempdir().unwrap();
         let questions = Questions { state: true, pipeline: true, traps: false };
-        let mut env = vec![("A".into(), "1".into()), ("B".into(), "2".into())];
-        let epilogue = Epilogue::prepare(questions, &Desk::within(temp.path()), &mut env).unwrap();
-        assert_eq!(env.last().unwrap().0, VARIABLE);
+        let env = [("A".into(), "1".into()), ("B".into(), "2".into())];
+        let epilogue = Epilogue::prepare(questions, &Desk::within(temp.path()), &env).unwrap();
+        assert!(epilogue.write_prelude().unwrap().starts_with(temp.path()));
         let at = |name: &str| temp.path().join(".bashtion").join(name);
         fs::write(at("cwd"), "/w\n").unwrap();
         fs::write(at("environment"), b"A=1\0C=x=y\0PWD=/w\0SHLVL=1\0_=/usr/bin/env\0").unwrap();

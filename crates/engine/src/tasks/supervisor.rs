@@ -95,7 +95,7 @@ impl Supervisor {
         let Assignment { id, sizes, settings, caller, request, foregone, .. } = assignment;
         let grace = settings.limits.grace;
         let approver = foregone.map(|answer| Arc::new(answer) as Arc<dyn Approver>);
-        let engine = Engine::from_settings(settings, Adopting::Orphans, books, approver);
+        let engine = Engine::from_settings(settings, 0, Adopting::Orphans, books, approver);
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
         let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
         let request = request.env(VARIABLE, id.as_str());

@@ -18,9 +18,10 @@ use super::exhaustion::is_exhaustion;
 use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
 use super::orphans::Orphans;
+use super::room::WaitingShell;
 use super::sockets::{self, Channel, Channels, Watch};
 use super::tree::Tree;
-use crate::spec::{Prepared, SpawnError, Spec, Step, World};
+use crate::spec::{Output, Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
 
 /// Starts children, and keeps what can serve more than one of them.
@@ -72,10 +73,22 @@ impl Sandbox {
     ///
     /// Each way that the kernel or a container refuses is followed by the next plainer one, and the child's report says
     /// what that leaves open.
-    pub fn launch(&self, prepared: &Prepared) -> Result<Child, SpawnError> {
+    pub fn launch(&self, prepared: &Prepared, output: &Output) -> Result<Child, SpawnError> {
         match &prepared.world {
-            World::Room(visit) => visit.launch(prepared, &self.channels),
-            World::Host | World::Alone(_) => self.start(prepared).map_err(|failed| failed.error),
+            World::Room(visit) => visit.launch(prepared, output, &self.channels),
+            World::Host | World::Alone(_) => self.start(prepared, output).map_err(|failed| failed.error),
+        }
+    }
+
+    /// Starts a bash in a room that waits for its command, which is not this one yet. None if this one has no room.
+    pub fn launch_waiting(
+        &self,
+        prepared: &Prepared,
+        output: &Output,
+    ) -> Option<Result<WaitingShell, SpawnError>> {
+        match &prepared.world {
+            World::Room(visit) => Some(WaitingShell::start(visit, prepared, output, &self.channels)),
+            World::Host | World::Alone(_) => None,
         }
     }
 
@@ -92,11 +105,10 @@ impl Sandbox {
             env: vec![],
             cwd: cwd.map_err(failed)?,
             cwd_path: "/".into(),
-            stdout: open(OFlags::WRONLY)?,
-            stderr: open(OFlags::WRONLY)?,
             world: World::Alone(self.confine(confinement)?),
         };
-        match self.start(&spec.prepare()?) {
+        let output = Output { stdout: open(OFlags::WRONLY)?, stderr: open(OFlags::WRONLY)? };
+        match self.start(&spec.prepare()?, &output) {
             Ok(child) => Ok(child.report().clone()),
             Err(Failed { error: SpawnError::Refused { step: Step::Exec, .. }, report: Some(report) }) => {
                 Ok(report)
@@ -105,11 +117,11 @@ impl Sandbox {
         }
     }
 
-    fn start(&self, prepared: &Prepared) -> Result<Child, Failed> {
+    fn start(&self, prepared: &Prepared, output: &Output) -> Result<Child, Failed> {
         let namespaces = prepared.world.confined().is_some_and(Confined::wants_namespaces)
             && self.lack().is_none_or(Lack::may_be_over);
         if namespaces {
-            match self.attempt_while_things_change(prepared) {
+            match self.attempt_while_things_change(prepared, output) {
                 Err(Failed { error: SpawnError::Refused { step, source }, .. })
                     if matches!(step, Step::Clone | Step::Namespaces) && is_refusal(&source) =>
                 {
@@ -123,7 +135,7 @@ impl Sandbox {
                 Err(failed) => return Err(failed),
             }
         }
-        self.attempt(prepared, false)
+        self.attempt(prepared, output, false)
     }
 
     fn lack(&self) -> MutexGuard<'_, Option<Lack>> {
@@ -131,9 +143,9 @@ impl Sandbox {
     }
 
     /// Another command may move things about in the workspace just now.
-    fn attempt_while_things_change(&self, prepared: &Prepared) -> Result<Child, Failed> {
+    fn attempt_while_things_change(&self, prepared: &Prepared, output: &Output) -> Result<Child, Failed> {
         const TRIES: usize = 5;
-        let mut result = self.attempt(prepared, true);
+        let mut result = self.attempt(prepared, output, true);
         for _ in 1..TRIES {
             let changing = match &result {
                 Err(Failed { error: SpawnError::Confine(ConfineError::Changing), .. }) => true,
@@ -147,21 +159,21 @@ impl Sandbox {
                 break;
             }
             prepared.world.confined().map_or(Ok(()), Confined::look_again).map_err(SpawnError::from)?;
-            result = self.attempt(prepared, true);
+            result = self.attempt(prepared, output, true);
         }
         result
     }
 
-    fn attempt(&self, prepared: &Prepared, namespaces: bool) -> Result<Child, Failed> {
+    fn attempt(&self, prepared: &Prepared, output: &Output, namespaces: bool) -> Result<Child, Failed> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| failed(e.into()))?;
         let null = Above::stderr(&null).map_err(failed)?;
-        let stdout = Above::stderr(&prepared.stdout).map_err(failed)?;
-        let stderr = Above::stderr(&prepared.stderr).map_err(failed)?;
+        let stdout = Above::stderr(&output.stdout).map_err(failed)?;
+        let stderr = Above::stderr(&output.stderr).map_err(failed)?;
         let cwd = Above::stderr(&prepared.cwd).map_err(failed)?;
-        let argv = pointers(&prepared.args);
-        let envp = pointers(&prepared.env);
+        let argv = pointers(prepared.args.iter());
+        let envp = pointers(prepared.variables());
         let start = |mark: &Mark| -> Result<(Started, Bonds), SpawnError> {
             let bonds = self.bonds(prepared, mark, namespaces)?;
             let channel = bonds.channel.as_ref().map(|channel| Above::stderr(channel.end()));
@@ -342,6 +354,6 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
-fn pointers(strings: &[std::ffi::CString]) -> Vec<*const libc::c_char> {
-    strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect()
+fn pointers<'a>(strings: impl Iterator<Item = &'a std::ffi::CString>) -> Vec<*const libc::c_char> {
+    strings.map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }

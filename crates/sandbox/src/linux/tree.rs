@@ -65,6 +65,11 @@ impl Tree {
         Self { leader: Some(process), ..self }
     }
 
+    /// Begins now, with this to compare with at its end.
+    pub(super) fn begin(&mut self, snapshot: Snapshot) {
+        (self.started, self.snapshot) = (Instant::now(), snapshot);
+    }
+
     /// Returns true if its group can serve another command.
     pub(crate) fn leaves_group_clean(&self) -> bool {
         match &self.mark {

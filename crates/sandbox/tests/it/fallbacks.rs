@@ -27,9 +27,9 @@ fn without_clone3_the_older_call_serves() {
 #[test]
 fn without_clone3_errors_are_as_exact() {
     in_a_thread_without_clone3(ENOSYS, || {
-        let (_read, mut spec) = spec("true");
+        let (_read, output, mut spec) = spec("true");
         spec.program = "/nowhere/bash".into();
-        let error = launch_error(spec);
+        let error = launch_error(spec, &output);
         assert_eq!(error.to_string(), format!("cannot {}", Step::Exec));
         assert_eq!(bashtion_testkit::zombie_children(), Vec::<i32>::new());
     });

@@ -11,15 +11,15 @@ use std::fs::File;
 use std::io::{PipeReader, Read};
 use std::path::Path;
 
-use bashtion_sandbox::{Child, Sandbox, SpawnError, Spec, World, open_directory};
+use bashtion_sandbox::{Child, Output, Sandbox, SpawnError, Spec, World, open_directory};
 
 /// Starts `bash -c command` in `/` with both streams in one pipe.
 fn start(command: &str) -> (Child, PipeReader) {
-    let (read, spec) = spec(command);
-    (Sandbox::new().launch(&spec.prepare().unwrap()).unwrap(), read)
+    let (read, output, spec) = spec(command);
+    (Sandbox::new().launch(&spec.prepare().unwrap(), &output).unwrap(), read)
 }
 
-fn spec(command: &str) -> (PipeReader, Spec) {
+fn spec(command: &str) -> (PipeReader, Output, Spec) {
     let (read, write) = std::io::pipe().unwrap();
     let spec = Spec {
         program: "/bin/bash".into(),
@@ -27,11 +27,10 @@ fn spec(command: &str) -> (PipeReader, Spec) {
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: open_directory(Path::new("/")).unwrap().0,
         cwd_path: "/".into(),
-        stdout: write.try_clone().unwrap().into(),
-        stderr: write.into(),
         world: World::Host,
     };
-    (read, spec)
+    let output = Output { stdout: write.try_clone().unwrap().into(), stderr: write.into() };
+    (read, output, spec)
 }
 
 /// What `command` prints until the last writer has gone.
@@ -43,8 +42,8 @@ fn output_of(command: &str) -> String {
     text
 }
 
-fn launch_error(spec: Spec) -> SpawnError {
-    spec.prepare().and_then(|prepared| Sandbox::new().launch(&prepared)).unwrap_err()
+fn launch_error(spec: Spec, output: &Output) -> SpawnError {
+    spec.prepare().and_then(|prepared| Sandbox::new().launch(&prepared, output)).unwrap_err()
 }
 
 /// A descriptor that a careless host leaves open for its children.

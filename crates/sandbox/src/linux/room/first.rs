@@ -131,6 +131,7 @@ impl First<'_> {
             shared: self.shared,
             news: self.news,
             idle: Some(self.plan.idle),
+            network: Network::Off,
             servants: 1 + u64::from(has_outer),
             filters: Filters::new(Network::Off),
         };
@@ -164,7 +165,17 @@ fn fork_outer(
                 let Ends { link, outside, listener } = ends;
                 let filters = Filters::new(Network::On);
                 let _ = serve(
-                    Spawner { link, outside, listener, shared, news, idle: None, servants: 2, filters },
+                    Spawner {
+                        link,
+                        outside,
+                        listener,
+                        shared,
+                        news,
+                        idle: None,
+                        network: Network::On,
+                        servants: 2,
+                        filters,
+                    },
                     &children,
                 );
             }

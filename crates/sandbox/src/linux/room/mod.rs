@@ -20,8 +20,10 @@ mod ports;
 mod shared;
 mod spawner;
 mod visit;
+mod waiting;
 mod watch;
 
 pub use keeper::keep;
 pub(crate) use visit::Member;
 pub use visit::{Room, Visit};
+pub use waiting::WaitingShell;

@@ -16,6 +16,8 @@ use crate::{Network, ResourceLimits, Signal, Usage};
 pub(super) enum Question {
     /// Start a command.
     Order(Box<Order>),
+    /// Give the command that was started to wait a script, with which it goes on.
+    Go(Vec<u8>),
     /// Say what goes on.
     Status,
     /// End, if nothing runs.
@@ -25,9 +27,11 @@ pub(super) enum Question {
 }
 
 /// One command.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) network: Network,
+    /// True if it is to wait, for a script on its standard input.
+    pub(super) waits: bool,
     /// Who answers for its connections.
     pub(super) answering: Answering,
     /// Unix sockets of the host that it may connect to, if the keeper answers.
@@ -59,6 +63,8 @@ pub(super) enum Answering {
 pub(super) enum Reply {
     /// The command runs. Descriptors of the process and of its groups come with this.
     Started(Started),
+    /// It goes on.
+    Going { unprotected: bool },
     /// The command could not be started.
     Failed { step: i32, errno: i32 },
     /// The shell has ended, and is not reaped yet.
@@ -102,6 +108,10 @@ impl Question {
                 writer.byte(b'O');
                 order.write(&mut writer);
             }
+            Self::Go(script) => {
+                writer.byte(b'G');
+                writer.bytes(script);
+            }
             Self::Status => writer.byte(b'S'),
             Self::EndIfIdle => writer.byte(b'I'),
             Self::End => writer.byte(b'E'),
@@ -113,6 +123,7 @@ impl Question {
         let mut reader = Reader::new(bytes);
         Some(match reader.byte()? {
             b'O' => Self::Order(Box::new(Order::read(&mut reader)?)),
+            b'G' => Self::Go(reader.bytes()?.to_vec()),
             b'S' => Self::Status,
             b'I' => Self::EndIfIdle,
             b'E' => Self::End,
@@ -124,6 +135,7 @@ impl Question {
 impl Order {
     fn write(&self, writer: &mut Writer) {
         writer.byte((self.network == Network::On).into());
+        writer.byte(self.waits.into());
         writer.byte(self.answering as u8);
         writer.paths(&self.sockets);
         write_limits(writer, &self.limits);
@@ -141,6 +153,7 @@ impl Order {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             network: if reader.flag()? { Network::On } else { Network::Off },
+            waits: reader.flag()?,
             answering: match reader.byte()? {
                 b'c' => Answering::Caller,
                 b'k' => Answering::Keeper,
@@ -174,6 +187,10 @@ impl Reply {
                 [started.memory, started.processes, started.unprotected]
                     .into_iter()
                     .for_each(|flag| writer.byte(flag.into()));
+            }
+            Self::Going { unprotected } => {
+                writer.byte(b'G');
+                writer.byte((*unprotected).into());
             }
             Self::Failed { step, errno } => {
                 writer.byte(b'F');
@@ -219,6 +236,7 @@ impl Reply {
                     unprotected: reader.flag()?,
                 })
             }
+            b'G' => Self::Going { unprotected: reader.flag()? },
             b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },
             b'E' => {
                 let (by_signal, value) = (reader.flag()?, reader.int()?);

@@ -17,9 +17,11 @@ use super::order::{Farewell, Order, Question, Reply};
 use super::packet::{LONGEST, is_ours, receive, send};
 use super::ports::{listening, make_socket};
 use super::shared::Shared;
+use crate::Network;
 use crate::imp::confine::Filters;
 use crate::imp::wait;
 use crate::room::RoomStatus;
+use crate::spec::Step;
 
 mod command;
 use command::{Command, Tools};
@@ -37,6 +39,8 @@ pub(super) struct Spawner {
     pub(super) news: Option<OwnedFd>,
     /// For as long as nothing runs; none if another one decides about that.
     pub(super) idle: Option<Duration>,
+    /// The network that it is in: the room's own, or the host's.
+    pub(super) network: Network,
     /// The processes that serve the room.
     pub(super) servants: u64,
     pub(super) filters: Filters,
@@ -100,6 +104,12 @@ struct Connection {
     inbox: Inbox,
     command: Option<Command>,
     farewell: Option<Farewell>,
+}
+
+impl Connection {
+    fn is_waiting(&self) -> bool {
+        self.command.as_ref().is_some_and(Command::is_waiting)
+    }
 }
 
 /// The pause between looks at commands that are being ended.
@@ -215,6 +225,7 @@ impl Serving {
     fn answer(&mut self, key: u64, question: Question, descriptors: &[OwnedFd]) {
         let reply = match question {
             Question::Order(order) => return self.start(key, &order, descriptors),
+            Question::Go(script) => self.go_on(key, &script),
             Question::Status => Reply::Status(self.status().to_bytes()),
             Question::EndIfIdle => {
                 let idle = self.is_empty();
@@ -237,9 +248,8 @@ impl Serving {
             return self.let_go(key);
         }
         let shared = self.spawner.shared;
-        let has_unprotected = shared.has_unprotected() && shared.running() == 0;
-        if has_unprotected || shared.is_dirty() || self.has_news() {
-            let _ = self.ask_keeper(&ToKeeper::Protect);
+        if !order.waits {
+            self.protect();
         }
         let begun = self.groups_for(order).and_then(|groups| {
             let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
@@ -261,13 +271,43 @@ impl Serving {
         let event = EventData::new_u64(key + 1);
         let watched = epoll::add(&self.events, command.process(), event, EventFlags::IN);
         let Some(connection) = self.connections.get_mut(&key) else { return };
-        shared.begin();
-        self.has_served = true;
+        if !order.waits {
+            shared.begin();
+            self.has_served = true;
+        }
         let said = send(&connection.socket, &bytes, &descriptors);
         drop(descriptors);
         connection.command = Some(command);
         if watched.is_err() || said.is_err() {
             self.let_go(key);
+        }
+    }
+
+    /// Lets a shell go on that has waited for this. Until then it was no command.
+    fn go_on(&mut self, key: u64, script: &[u8]) -> Reply {
+        self.protect();
+        let shared = self.spawner.shared;
+        let command = self.connections.get_mut(&key).and_then(|connection| connection.command.as_mut());
+        let Some(command) = command.filter(|command| command.is_waiting()) else {
+            return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESRCH };
+        };
+        shared.begin();
+        self.has_served = true;
+        match command.go_on(script) {
+            Ok(()) => Reply::Going { unprotected: shared.has_unprotected() },
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or(libc::EIO);
+                Reply::Failed { step: Step::Prepare as i32, errno }
+            }
+        }
+    }
+
+    /// Has repositories protected that have appeared.
+    fn protect(&self) {
+        let shared = self.spawner.shared;
+        let has_unprotected = shared.has_unprotected() && shared.running() == 0;
+        if has_unprotected || shared.is_dirty() || self.has_news() {
+            let _ = self.ask_keeper(&ToKeeper::Protect);
         }
     }
 
@@ -287,7 +327,7 @@ impl Serving {
             return Ok(Some(self.groups.swap_remove(at)));
         }
         Groups::ask_for(&self.spawner.link, memory, processes).map(Some).map_err(|error| command::Refused {
-            step: crate::spec::Step::Limits,
+            step: Step::Limits,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
         })
     }
@@ -298,8 +338,17 @@ impl Serving {
         let Some(command) = connection.command.as_mut() else { return };
         let Some((exit, usage)) = command.look() else { return };
         let _ = epoll::delete(&self.events, command.process());
+        if command.is_waiting() {
+            // Somebody has ended it, before it was a command.
+            if let Some(mut command) = connection.command.take() {
+                command.kill();
+                self.doomed.push(command);
+            }
+            return;
+        }
         // Only if others run on: a port that this one has left behind is theirs then.
-        let ports = if self.spawner.shared.running() > 1 { listening() } else { vec![] };
+        let has_others = self.spawner.shared.running() > 1 && self.spawner.network == Network::Off;
+        let ports = if has_others { listening() } else { vec![] };
         if send(&connection.socket, &Reply::Ended { exit, usage, ports }.to_bytes(), &[]).is_err() {
             self.let_go(key);
         }
@@ -310,7 +359,9 @@ impl Serving {
         let Some(connection) = self.connections.remove(&key) else { return };
         let _ = epoll::delete(&self.events, &connection.socket);
         if let Some(mut command) = connection.command {
-            self.spawner.shared.end();
+            if !command.is_waiting() {
+                self.spawner.shared.end();
+            }
             let _ = epoll::delete(&self.events, command.process());
             match connection.farewell {
                 Some(farewell) if command.reap() => {
@@ -391,7 +442,7 @@ impl Serving {
     fn status(&self) -> RoomStatus {
         RoomStatus {
             commands: self.spawner.shared.running().into(),
-            processes: processes().saturating_sub(self.spawner.servants),
+            processes: processes().saturating_sub(self.spawner.servants + self.waiting()),
             ports: listening(),
             exposed: vec![],
             idle: self.spawner.shared.idle(),
@@ -400,7 +451,14 @@ impl Serving {
 
     /// Returns true if nothing runs, kept leftovers included.
     fn is_empty(&self) -> bool {
-        self.spawner.shared.running() == 0 && self.doomed.is_empty() && processes() <= self.spawner.servants
+        self.spawner.shared.running() == 0
+            && self.doomed.is_empty()
+            && processes() <= self.spawner.servants + self.waiting()
+    }
+
+    /// Counts shells that wait for their commands.
+    fn waiting(&self) -> u64 {
+        self.connections.values().filter(|connection| connection.is_waiting()).count() as u64
     }
 
     /// For how long nothing has to run until it ends. Whoever had it made has a moment to come.
@@ -429,7 +487,7 @@ impl Serving {
             self.has_left = true;
         }
         self.accept();
-        Ok(self.connections.is_empty() && self.is_empty())
+        Ok(self.connections.values().all(Connection::is_waiting) && self.is_empty())
     }
 }
 

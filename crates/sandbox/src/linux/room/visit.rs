@@ -19,7 +19,7 @@ use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of
 use super::packet::{LONGEST, receive, send};
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
-use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
+use crate::imp::confine::{Snapshot, TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
@@ -27,9 +27,9 @@ use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::room::{RoomFacts, RoomStatus};
-use crate::spec::{Prepared, SpawnError, Step};
+use crate::spec::{Output, Prepared, SpawnError, Step};
 use crate::wire::{Reader, Writer};
-use crate::{Child, Confinement, Exit, Network, ResourceLimits, Signal, Usage};
+use crate::{Child, Confinement, Exit, Network, Report, ResourceLimits, Signal, Usage};
 
 /// A room that is kept by another process.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ fn impatient(socket: &OwnedFd) -> io::Result<()> {
     Ok(set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))?)
 }
 
-fn nonsense() -> io::Error {
+pub(super) fn nonsense() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         "the room's keeper does not answer as one of this version does",
@@ -163,35 +163,45 @@ impl Visit {
     pub(in super::super) fn launch(
         &self,
         prepared: &Prepared,
+        output: &Output,
         channels: &Channels,
     ) -> Result<Child, SpawnError> {
+        let tag = Tag::unique();
+        self.enter(self.order(prepared, tag), tag, prepared, output, channels).map(|(child, _)| child)
+    }
+
+    /// Sends an order, and returns once it was carried out.
+    pub(super) fn enter(
+        &self,
+        order: Order,
+        tag: Option<Tag>,
+        prepared: &Prepared,
+        output: &Output,
+        channels: &Channels,
+    ) -> Result<(Child, TreeHeld), SpawnError> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let kind = if self.network == Network::On { "host" } else { "room" };
         let socket = self.room.connect(kind).map_err(|source| SpawnError::NoRoom { source })?;
-        let snapshot = snapshot_of(&self.room.facts).map_err(failed)?;
+        let snapshot = self.snapshot().map_err(failed)?;
         let channel = self.attended.then(|| channels.take()).transpose().map_err(failed)?;
-        let tag = Tag::unique();
-        let order = Question::Order(Box::new(self.order(prepared, tag)));
+        let order = Question::Order(Box::new(order));
         let end = channel.as_ref().map(|channel| channel.end().as_fd());
-        let streams = [&prepared.stdout, &prepared.stderr, &prepared.cwd].map(AsFd::as_fd);
+        let streams = [&output.stdout, &output.stderr, &prepared.cwd].map(AsFd::as_fd);
         let descriptors: Vec<BorrowedFd<'_>> = streams.into_iter().chain(end).collect();
         // Not all of it was said, so nothing was run.
         send_long(&socket, &order.to_bytes(), &descriptors)
             .map_err(|source| SpawnError::NoRoom { source })?;
 
-        let (mut buffer, mut sent) = ([0; 8192], vec![]);
-        let count =
-            receive(&socket, &mut buffer, &mut sent).map_err(|source| SpawnError::RoomLost { source })?;
-        let started = match Reply::from_bytes(&buffer[..count]) {
-            Some(Reply::Started(started)) => started,
-            Some(Reply::Failed { step, errno }) => {
+        let (reply, sent) = hear(&socket)?;
+        let started = match reply {
+            Reply::Started(started) => started,
+            Reply::Failed { step, errno } => {
                 return Err(SpawnError::refused(step_of(step), io::Error::from_raw_os_error(errno)));
             }
-            Some(_) => return Err(failed(nonsense())),
-            None => return Err(SpawnError::RoomLost { source: io::ErrorKind::UnexpectedEof.into() }),
+            _ => return Err(failed(nonsense())),
         };
         let held = TreeHeld { memory: started.memory, processes: started.processes };
-        let report = room_report(&self.room.facts, &self.limits, held, started.unprotected, &self.name);
+        let report = self.report(held, started.unprotected);
         let room_pid = started.room_pid;
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
@@ -200,13 +210,24 @@ impl Visit {
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
-        Child::in_room(pid, room_pid, Member { socket, ended: None, ports: vec![] }, tree, report)
-            .map_err(failed)
+        let member = Member { socket, ended: None, ports: vec![] };
+        let child = Child::in_room(pid, room_pid, member, tree, report).map_err(failed)?;
+        Ok((child, held))
     }
 
-    fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
+    pub(super) fn report(&self, held: TreeHeld, unprotected: bool) -> Report {
+        room_report(&self.room.facts, &self.limits, held, unprotected, &self.name)
+    }
+
+    /// The state of the repositories, before the command has begun.
+    pub(super) fn snapshot(&self) -> io::Result<Snapshot> {
+        snapshot_of(&self.room.facts)
+    }
+
+    pub(super) fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
         Order {
             network: self.network,
+            waits: false,
             answering: if self.attended { Answering::Caller } else { Answering::Keeper },
             sockets: self.sockets.clone(),
             limits: self.limits,
@@ -216,7 +237,7 @@ impl Visit {
             program: prepared.program.clone(),
             cwd: prepared.cwd_path.clone(),
             args: prepared.args.clone(),
-            env: prepared.env.clone(),
+            env: prepared.variables().cloned().collect(),
         }
     }
 
@@ -224,6 +245,25 @@ impl Visit {
         let facts = &self.room.facts;
         reach(&facts.confinement, self.network, facts.network, self.sockets.clone())
     }
+}
+
+impl Question {
+    /// Asks for something that only this connection can have, and waits for the answer.
+    pub(super) fn ask(&self, socket: &OwnedFd) -> Result<Reply, SpawnError> {
+        // Not all of it was said, so nothing was run.
+        send_long(socket, &self.to_bytes(), &[]).map_err(|source| SpawnError::NoRoom { source })?;
+        hear(socket).map(|(reply, _)| reply)
+    }
+}
+
+/// Waits for an answer.
+fn hear(socket: &OwnedFd) -> Result<(Reply, Vec<OwnedFd>), SpawnError> {
+    let (mut buffer, mut sent) = ([0; 8192], vec![]);
+    let count = receive(socket, &mut buffer, &mut sent).map_err(|source| SpawnError::RoomLost { source })?;
+    let reply = Reply::from_bytes(&buffer[..count]);
+    reply
+        .map(|reply| (reply, sent))
+        .ok_or_else(|| SpawnError::RoomLost { source: io::ErrorKind::UnexpectedEof.into() })
 }
 
 /// Lists what a command of a room may connect to.

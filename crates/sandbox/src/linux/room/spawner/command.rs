@@ -31,6 +31,8 @@ pub(super) struct Command {
     groups: Option<Groups>,
     tag: Option<Tag>,
     has_ended: bool,
+    /// The end of the pipe on which it waits for a script.
+    waits: Option<OwnedFd>,
 }
 
 /// The parts of a spawner that starting needs.
@@ -66,9 +68,9 @@ impl Command {
         let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
         let tag = tag.filter(|_| !has_group);
         match launch(order, descriptors, groups.as_ref(), tag, tools) {
-            Ok((pid, process)) => {
+            Ok(Born { pid, process, waits }) => {
                 let pid = pid.as_raw_nonzero().get();
-                Ok(Self { pid, process, groups, tag, has_ended: false })
+                Ok(Self { pid, process, groups, tag, has_ended: false, waits })
             }
             Err(refused) => Err(Box::new((groups, refused))),
         }
@@ -76,6 +78,22 @@ impl Command {
 
     pub(super) fn pid(&self) -> i32 {
         self.pid
+    }
+
+    /// Returns true if it waits for its script.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waits.is_some()
+    }
+
+    /// Gives it its script. If it cannot have all of it, it is killed before it can go on with a part.
+    pub(super) fn go_on(&mut self, script: &[u8]) -> io::Result<()> {
+        let pipe = self.waits.take().ok_or(io::ErrorKind::InvalidInput)?;
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(&pipe, script))?;
+        if written < script.len() {
+            self.kill();
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
     }
 
     /// Can be read when the shell has ended.
@@ -141,7 +159,7 @@ fn launch(
     groups: Option<&Groups>,
     tag: Option<Tag>,
     Tools { null, filters, link }: Tools<'_>,
-) -> Result<(Pid, OwnedFd), Refused> {
+) -> Result<Born, Refused> {
     let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
     let missing = || Refused { step: Step::Prepare, errno: libc::EBADF };
     let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
@@ -153,8 +171,10 @@ fn launch(
         Some(own) => own.end(),
         None => rest.first().ok_or_else(missing)?,
     };
-    let [null, stdout, stderr, cwd] = [null, stdout, stderr, cwd].map(Above::stderr);
-    let (null, stdout, stderr) = (null.map_err(failed)?, stdout.map_err(failed)?, stderr.map_err(failed)?);
+    let (script, waits) = order.waits.then(pipe).transpose().map_err(failed)?.unzip();
+    let stdin = script.as_ref().unwrap_or(null);
+    let [stdin, stdout, stderr, cwd] = [stdin, stdout, stderr, cwd].map(Above::stderr);
+    let (stdin, stdout, stderr) = (stdin.map_err(failed)?, stdout.map_err(failed)?, stderr.map_err(failed)?);
     let (cwd, channel) = (cwd.map_err(failed)?, Above::stderr(channel).map_err(failed)?);
     let held = groups.map_or(TreeHeld::default(), Groups::held);
     let limits = limits(order, held);
@@ -178,7 +198,7 @@ fn launch(
         program: order.program.as_ptr(),
         argv: argv.as_ptr(),
         envp: envp.as_ptr(),
-        streams: [null.raw(), stdout.raw(), stderr.raw()],
+        streams: [stdin.raw(), stdout.raw(), stderr.raw()],
         cwd: cwd.raw(),
         cwd_path: Some(order.cwd.as_ptr()),
         tag: tag.map(Tag::value),
@@ -198,7 +218,21 @@ fn launch(
         let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
         send_long(link, &message.to_bytes(), &[listener.as_fd()]).map_err(failed)?;
     }
-    Ok((pid, process))
+    Ok(Born { pid, process, waits })
+}
+
+/// A shell that was started.
+struct Born {
+    pid: Pid,
+    process: OwnedFd,
+    waits: Option<OwnedFd>,
+}
+
+/// A pipe into which can be written without waiting.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&write, true)?;
+    Ok((read, write))
 }
 
 /// Those of the caller, then those of the order. What we may not have ourselves we cannot give.

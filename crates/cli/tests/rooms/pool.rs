@@ -1,0 +1,200 @@
+//! Shells that have waited for their commands: nothing of that can be seen.
+
+use std::thread;
+use std::time::Duration;
+
+use bashtion::{Engine, Outcome, Output, Policy, Request, ToolContext};
+use tokio::runtime::Runtime;
+
+/// Two engines in one room: the shells of one wait, those of the other never do.
+struct Pair {
+    runtime: Runtime,
+    waiting: Engine,
+    plain: Engine,
+    context: ToolContext,
+    directory: tempfile::TempDir,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (work, state) = (directory.path().join("work"), directory.path().join("state"));
+        std::fs::create_dir(&work).unwrap();
+        let builder = || {
+            let engine = Engine::builder().state_dir(&state).policy(Policy::off());
+            engine.supervisor(env!("CARGO_BIN_EXE_bashtion"))
+        };
+        Self {
+            runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap(),
+            waiting: builder().pool(1).build(),
+            plain: builder().build(),
+            context: ToolContext::from_host(&work),
+            directory,
+        }
+    }
+
+    fn run(&self, engine: &Engine, command: &str) -> Outcome {
+        self.runtime.block_on(engine.run(Request::new(command), &self.context)).unwrap()
+    }
+
+    /// Runs it in a shell that has waited: one that is older than another command's that was run before.
+    fn run_in_waiting(&self, command: &str) -> Outcome {
+        for tries in 0..50 {
+            thread::sleep(Duration::from_millis(20 * tries));
+            let before = self.run(&self.plain, "true").room_pid.unwrap();
+            let outcome = self.run(&self.waiting, command);
+            if outcome.room_pid.unwrap() < before {
+                return outcome;
+            }
+            // The next one will have waited.
+            self.run(&self.waiting, "true");
+        }
+        panic!("no shell has waited for {command:?}");
+    }
+}
+
+fn text(outcome: &Outcome) -> String {
+    match &outcome.output {
+        Output::Separate { stdout, .. } => stdout.text.clone(),
+        Output::Combined(output) => output.text.clone(),
+    }
+}
+
+const SCRIPTS: &[&str] = &[
+    "true",
+    "false",
+    "echo hello; echo error >&2; exit 3",
+    "echo \"$0 $# $- $LINENO $SHLVL $BASH_SUBSHELL\"",
+    "echo \"[$_]\"",
+    "echo \"[$BASH_EXECUTION_STRING]\"",
+    "echo \"[$?] [$!] [$*]\"",
+    "echo 'it'\\''s \"quoted\" $HOME `echo x`'",
+    "echo one\n\necho $LINENO\n# a comment\necho $LINENO",
+    "echo 'unterminated",
+    "cat <<END\nhere $LINENO\nEND",
+    "cat <<END\nno end",
+    "if true; then",
+    "done",
+    "echo )",
+    "no-such-program-anywhere",
+    "./not-there",
+    "return 4",
+    "exec echo became",
+    "exec no-such-program-anywhere",
+    "exit",
+    "(exit 5)",
+    "kill -TERM $$",
+    "kill -KILL $$; echo not here",
+    "trap 'echo bye' EXIT; echo hi",
+    "trap 'echo ERR $?' ERR; false; true",
+    "trap 'echo debug $LINENO' DEBUG; echo a; echo b",
+    "trap -p; trap",
+    "set -e; false; echo not here",
+    "set -u; echo $UNSET_VARIABLE; echo not here",
+    "set -x; echo traced",
+    "set -v; echo verbose\necho second",
+    "set -o pipefail; false | true; echo $?",
+    "shopt -s extglob; echo @(a|b)",
+    "shopt -p; set +o",
+    "alias; alias x=y; alias",
+    "f() { echo \"$FUNCNAME ${BASH_SOURCE[0]} ${BASH_LINENO[0]}\"; caller; }; f",
+    "caller; echo $?",
+    "echo ${#BASH_SOURCE[@]} ${#FUNCNAME[@]}",
+    "read line; echo \"[$line] $?\"",
+    "cat; echo $?",
+    "[ -t 0 ] && echo terminal || echo none",
+    "stat -Lc %F /dev/stdin",
+    "ls -l /dev/stdin | wc -l",
+    "exec 5>&1; echo five >&5",
+    "(cd /; pwd); pwd",
+    "echo \"$PWD $OLDPWD\"; cd /; echo \"$OLDPWD\"",
+    "export -p",
+    "env | sort",
+    "printenv BASH_ENV; echo $?",
+    "bash -c 'echo $0 $BASH_ENV'",
+    "sh -c 'echo $PPID' > /dev/null; echo $?",
+    "umask; ulimit -a",
+    "jobs; sleep 0.01 & wait; echo $?",
+    "sleep 0.01 & jobs",
+    "a=(1 2 3); echo ${a[@]: -1} ${#a[@]}",
+    "declare -A m=([x]=1); echo ${m[x]}",
+    "echo $SECONDS",
+    "echo $((1 + 2)) $(echo nested) {a..c} ~ *",
+    "hash; type echo cat",
+    "command -v bash; builtin echo x",
+    "printf '%s\\n' \"$IFS\" | od -c",
+    "echo \"$BASHOPTS $SHELLOPTS $BASH_VERSION\"",
+    "set -- a b; shift; echo $1 $#",
+    "for i in 1 2; do echo $i; done; select x in; do :; done",
+    "case x in x) echo matched;; esac",
+    "while false; do :; done; until true; do :; done; echo $?",
+    "time true 2> /dev/null; echo $?",
+    "echo a | cat | cat; echo ${?}",
+    "false | true; echo $?",
+    "diff <(echo a) <(echo a) && echo same",
+    "coproc cat; echo ${#COPROC[@]}",
+    "eval 'echo evaluated $LINENO'",
+    "source /dev/null; echo $?",
+    "unset BASH_ENV HOME; echo [$HOME]",
+    "readonly R=1; R=2; echo not here",
+    "history; fc -l; echo $?",
+    "complete; bind -p 2> /dev/null | head -1",
+    "echo \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{1f600}; echo ${#PATH} | wc -l",
+    "printf 'no newline'",
+    "  \t echo blanks  ",
+    "-c echo dash",
+    "#only a comment",
+    "echo a;; echo b",
+    "! true; echo $?",
+    "{ echo group; } 2>&1 | cat",
+    "enable -n echo; echo x; enable | wc -l",
+    "ulimit -c 0; ulimit -c",
+    "disown; suspend; logout",
+    "mapfile -t lines < <(printf 'a\\nb\\n'); echo ${lines[1]}",
+    "echo $PPID | wc -l; echo $UID $EUID",
+    "getopts a opt -a; echo $opt $OPTIND",
+    "let x=1+1; echo $x; [[ abc =~ b ]] && echo ${BASH_REMATCH[0]}",
+];
+
+#[test]
+fn a_command_cannot_see_that_its_shell_has_waited() {
+    let pair = Pair::new();
+    for script in SCRIPTS {
+        let (plain, waited) = (pair.run(&pair.plain, script), pair.run_in_waiting(script));
+        assert_eq!((waited.status, waited.exit), (plain.status, plain.exit), "{script}");
+        assert_eq!(format!("{:?}", waited.output), format!("{:?}", plain.output), "{script}");
+        assert_eq!(waited.sandbox, plain.sandbox, "{script}");
+    }
+}
+
+#[test]
+fn a_shell_that_was_killed_while_it_waited_is_not_missed() {
+    let pair = Pair::new();
+    pair.run_in_waiting("true");
+    thread::sleep(Duration::from_millis(200));
+    // All other shells of the room, of which there is one.
+    pair.run(&pair.plain, "for p in /proc/[0-9]*; do [ ${p#/proc/} -gt 2 ] && [ ${p#/proc/} != $$ ] && kill -9 ${p#/proc/}; done");
+    let after = pair.run(&pair.waiting, "echo here");
+    assert!(after.success() && text(&after) == "here\n", "{after:?}");
+}
+
+#[test]
+fn a_room_with_nothing_but_a_shell_that_waits_is_idle() {
+    let pair = Pair::new();
+    pair.run_in_waiting("true");
+    thread::sleep(Duration::from_millis(200));
+    let seen = pair.run(&pair.plain, "ls -d /proc/[0-9]* > list; wc -l < list");
+    assert_eq!(text(&seen).trim(), "4", "two that serve, one that waits, and this shell");
+    let rooms = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state"))).list().unwrap();
+    assert_eq!((rooms[0].status.commands, rooms[0].status.processes), (0, 0));
+}
+
+#[test]
+fn another_directory_or_environment_is_another_shell() {
+    let pair = Pair::new();
+    pair.run_in_waiting("mkdir below");
+    let below = pair.directory.path().join("work/below");
+    let request = |text: &str| Request::new(text).cwd(&below).env("NAME", "value");
+    let outcome = pair.runtime.block_on(pair.waiting.run(request("pwd; echo $NAME"), &pair.context)).unwrap();
+    assert_eq!(text(&outcome), format!("{}\nvalue\n", below.display()));
+}
