@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use bashtion_sandbox::{
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use tokio::io::unix::{AsyncFd, AsyncFdRegisterError};
 
 use crate::confine::{Confining, Shared, Way};
 use crate::environment::{OFFLINE, ROOT_WITHOUT_POWERS};
@@ -345,16 +345,17 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
+/// Has the runtime watch a descriptor until it can be read.
+#[expect(deprecated, reason = "its successor is unsafe for types that do not own what they watch; these do")]
+pub(crate) fn watched<T: AsRawFd>(owner: T) -> Result<AsyncFd<T>, (T, io::Error)> {
+    AsyncFd::try_with_interest(owner, Interest::READABLE).map_err(AsyncFdRegisterError::into_parts)
+}
+
 impl Shell {
-    #[expect(
-        deprecated,
-        reason = "its successor is unsafe for types that do not own what they watch; a child does"
-    )]
     fn watch(child: Child, grace: Duration) -> io::Result<Self> {
-        match AsyncFd::try_with_interest(child, Interest::READABLE) {
+        match watched(child) {
             Ok(child) => Ok(Self { child: Some(child), grace }),
-            Err(error) => {
-                let (child, source) = error.into_parts();
+            Err((child, source)) => {
                 stop::in_background(child, grace);
                 Err(source)
             }

@@ -76,7 +76,8 @@ impl Pool {
         if self.known(&program).is_none() {
             let (can_wait, same) = try_out(sandbox, prepared);
             prepared = same;
-            self.tried.lock().unwrap_or_else(PoisonError::into_inner).push((program.clone(), can_wait));
+            let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+            tried.extend(can_wait.map(|can_wait| (program.clone(), can_wait)));
         }
         if self.known(&program) != Some(true) {
             return;
@@ -131,8 +132,8 @@ fn start(sandbox: &Sandbox, prepared: &Prepared, streams: Streams) -> Result<Opt
     Ok(shell.map(|shell| Waiting { shell, readers, streams }))
 }
 
-/// Whether this bash, started before its command is known, does what the command says. The rest is given back.
-fn try_out(sandbox: &Sandbox, prepared: Prepared) -> (bool, Prepared) {
+/// Finds out whether this bash, started before its command is known, does what the command says. None if it was not heard.
+fn try_out(sandbox: &Sandbox, prepared: Prepared) -> (Option<bool>, Prepared) {
     const COMMAND: &CStr = c"printf %s \"$BASH_EXECUTION_STRING,$0,$#,$-,$LINENO,${BASH_ENV-no}\"";
     let command = COMMAND.to_string_lossy();
     let expected = format!("{command},bash,0,hBc,1,no");
@@ -142,7 +143,7 @@ fn try_out(sandbox: &Sandbox, prepared: Prepared) -> (bool, Prepared) {
         let said = waiting.readers.read_to_end(Duration::from_secs(5)).ok()?;
         child.wait().ok().map(|_| said)
     });
-    (said.is_some_and(|said| said == expected.as_bytes()), prepared)
+    (said.map(|said| said == expected.as_bytes()), prepared)
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use std::future::pending;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{Confinement, Exit, Limit, Report, Restored, Signal, Usage};
+use tokio::io::unix::AsyncFd;
 use tokio::time::sleep_until;
 
-use crate::launch::Running;
+use crate::launch::{Running, watched};
 use crate::output::Captured;
 use crate::plan::Facts;
 use crate::session::{Answers, Epilogue, Session};
@@ -74,6 +76,7 @@ pub(crate) async fn supervise(running: Running, context: &ToolContext) -> io::Re
                 ready?;
                 watch.look_at_shell()?;
             }
+            does = asked(watch.asking.as_ref()) => watch.answer(does),
             () = room(slow), if slow.is_some() => {}
             read = watch.running.pipes.read(&mut buffer), if slow.is_none() => {
                 let stream = read?;
@@ -92,8 +95,18 @@ async fn room(observer: Option<&EventSender>) {
     }
 }
 
+/// Waits until the command wants a connection about which somebody has to be asked: false if that will never be.
+async fn asked(asking: Option<&AsyncFd<OwnedFd>>) -> bool {
+    match asking {
+        Some(asking) => asking.readable().await.is_ok_and(|ready| !ready.ready().is_read_closed()),
+        None => pending().await,
+    }
+}
+
 struct Watch {
     running: Running,
+    /// Until a thread answers for its connections.
+    asking: Option<AsyncFd<OwnedFd>>,
     orders: Orders,
     phase: Phase,
     deadline: Option<Instant>,
@@ -160,7 +173,13 @@ const SETTLE_POLL: Duration = Duration::from_millis(5);
 impl Watch {
     fn new(running: Running) -> Self {
         let deadline = running.supervision.timeout.map(|timeout| running.started + timeout);
+        let tree = running.shell.child().tree();
+        let asks = tree.asks().map(watched);
+        if let Some(Err(_)) = &asks {
+            tree.answer();
+        }
         Self {
+            asking: asks.and_then(Result::ok),
             orders: Orders::GoOn,
             phase: Phase::Running,
             deadline,
@@ -170,6 +189,14 @@ impl Watch {
             last_output: running.started,
             stopping: Stopping::default(),
             running,
+        }
+    }
+
+    /// Has a thread answer for its connections from now on, if it asks.
+    fn answer(&mut self, asks: bool) {
+        self.asking = None;
+        if asks {
+            self.running.shell.child().tree().answer();
         }
     }
 

@@ -338,6 +338,15 @@ impl Tree {
         vec![]
     }
 
+    /// A descriptor that can be read when they want a connection: nobody has to be asked here.
+    #[must_use]
+    pub fn asks(&self) -> Option<OwnedFd> {
+        None
+    }
+
+    /// Answers them: there is nothing to answer here.
+    pub fn answer(&self) {}
+
     /// None, because none is refused here.
     #[must_use]
     pub fn refused_sockets(&self) -> Vec<String> {

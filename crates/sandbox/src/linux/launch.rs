@@ -19,7 +19,7 @@ use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::room::WaitingShell;
-use super::sockets::{self, Channel, Channels, Watch};
+use super::sockets::{Channel, Channels, Watch};
 use super::tree::Tree;
 use crate::spec::{Output, Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
@@ -44,11 +44,12 @@ impl Sandbox {
     }
 
     /// One for a program that exists to run one command at a time: it becomes the parent of all orphans, so that none
-    /// gets away or stays a zombie, and the shell is killed if the thread that starts it ends. Not for a host with
+    /// gets away or stays a zombie, and the shell is killed if the thread that starts it ends. Whoever uses it looks at
+    /// [`Tree::asks`] while the command runs. Not for a host with
     /// other children, or with several commands at once.
     #[must_use]
     pub fn adopting_orphans() -> Self {
-        Self { orphans: Orphans::adopt(), ..Self::default() }
+        Self { orphans: Orphans::adopt(), channels: Channels::on_demand(), ..Self::default() }
     }
 
     /// Whether memory and processes of a whole tree can be limited here.
@@ -306,7 +307,7 @@ impl Bonds {
         let listener = channel.received();
         channels.put_back(channel);
         let (_, reach) = self.hold.as_ref()?.asking()?;
-        sockets::watch(listener?, reach)
+        channels.watch(listener?, reach)
     }
 
     fn orders(&self, channel: Option<RawFd>) -> Option<Orders<'_>> {

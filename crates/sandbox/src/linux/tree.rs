@@ -18,7 +18,7 @@ use super::limits::TreeLimits;
 use super::mark::Mark;
 use super::orphans::Orphans;
 use super::processes::{self, Stat};
-use super::sockets::Watch;
+use super::sockets::{self, Watch};
 use super::tag::{self, Tag};
 use crate::{Limit, Process, Restored};
 
@@ -100,6 +100,19 @@ impl Tree {
     #[must_use]
     pub fn refused_sockets(&self) -> Vec<String> {
         self.sockets.as_ref().map_or_else(Vec::new, |watch| watch.refused())
+    }
+
+    /// A descriptor that can be read when they want a connection and nobody answers yet: see [`Tree::answer`].
+    #[must_use]
+    pub fn asks(&self) -> Option<OwnedFd> {
+        self.sockets.as_ref()?.unanswered()?.try_clone_to_owned().ok()
+    }
+
+    /// Answers from now on, in a thread of its own.
+    pub fn answer(&self) {
+        if let Some(watch) = &self.sockets {
+            sockets::answer(watch);
+        }
     }
 
     /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive. Once: what is

@@ -23,7 +23,7 @@ use crate::imp::confine::{Snapshot, TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
-use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
+use crate::imp::sockets::{Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::room::{RoomFacts, RoomStatus};
@@ -208,7 +208,7 @@ impl Visit {
         let pid = pid_of(&process).map_err(failed)?;
         let listener = channel.as_ref().and_then(Channel::received);
         channel.into_iter().for_each(|channel| channels.put_back(channel));
-        let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
+        let watch = listener.and_then(|listener| channels.watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
         let member = Member { socket, ended: None, ports: vec![] };
         let child = Child::in_room(pid, room_pid, member, tree, report).map_err(failed)?;
@@ -216,7 +216,13 @@ impl Visit {
     }
 
     pub(super) fn report(&self, held: TreeHeld, unprotected: bool) -> Report {
-        room_report(&self.room.facts, &self.limits, held, unprotected, &self.name)
+        const HOSTS: &str = "with the network on, localhost is this machine's and not the room's";
+        let report = room_report(&self.room.facts, &self.limits, held, unprotected, &self.name);
+        if self.network == Network::Off {
+            return report;
+        }
+        let reasons: Vec<&str> = report.reason.as_deref().into_iter().chain([HOSTS]).collect();
+        Report { reason: Some(reasons.join("; ")), ..report }
     }
 
     /// The state of the repositories, before the command has begun.

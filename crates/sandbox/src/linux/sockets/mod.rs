@@ -10,8 +10,9 @@ mod notice;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -56,9 +57,26 @@ pub(super) struct Watch {
     reach: Arc<Reach>,
     refused: Mutex<Vec<String>>,
     queue: connect::Queue,
+    /// True if the thread that answers knows it.
+    is_answered: AtomicBool,
 }
 
 impl Watch {
+    pub(super) fn new(listener: OwnedFd, reach: &Arc<Reach>) -> Arc<Self> {
+        Arc::new(Self {
+            listener: Listener::new(listener),
+            reach: Arc::clone(reach),
+            refused: Mutex::default(),
+            queue: connect::Queue::default(),
+            is_answered: AtomicBool::new(false),
+        })
+    }
+
+    /// Can be read when it asks something; none if that is answered.
+    pub(super) fn unanswered(&self) -> Option<BorrowedFd<'_>> {
+        (!self.is_answered.load(Ordering::Acquire)).then(|| self.listener.as_fd())
+    }
+
     /// The sockets that it wanted and did not get: a path, `@name`, or an internet address with its port.
     pub(super) fn refused(&self) -> Vec<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -75,20 +93,21 @@ impl Watch {
 
 /// Begins to answer for a command. None if this host cannot: its connections fail then.
 pub(super) fn watch(listener: OwnedFd, reach: &Arc<Reach>) -> Option<Arc<Watch>> {
+    let watch = Watch::new(listener, reach);
+    answer(&watch).then_some(watch)
+}
+
+/// Begins to answer for a command that somebody else has watched so far.
+pub(super) fn answer(watch: &Arc<Watch>) -> bool {
     static BROKER: Mutex<Option<Arc<Broker>>> = Mutex::new(None);
     let mut broker = BROKER.lock().unwrap_or_else(PoisonError::into_inner);
     if broker.is_none() {
         *broker =
             Broker::start().inspect_err(|error| tracing::warn!(%error, "unix sockets stay closed")).ok();
     }
-    let watch = Arc::new(Watch {
-        listener: Listener::new(listener),
-        reach: Arc::clone(reach),
-        refused: Mutex::default(),
-        queue: connect::Queue::default(),
-    });
-    broker.as_ref()?.add(Arc::clone(&watch)).ok()?;
-    Some(watch)
+    let is_answered = broker.as_ref().is_some_and(|broker| broker.add(Arc::clone(watch)).is_ok());
+    watch.is_answered.store(is_answered, Ordering::Release);
+    is_answered
 }
 
 /// The thread that answers, for all commands of this process.

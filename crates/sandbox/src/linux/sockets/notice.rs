@@ -3,10 +3,12 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+use super::{Reach, Watch, watch};
 
 /// On which a child sends its listener home before it becomes the program.
 #[derive(Debug)]
@@ -19,9 +21,20 @@ pub(in super::super) struct Channel {
 #[derive(Debug, Default)]
 pub(in super::super) struct Channels {
     idle: Mutex<Vec<Channel>>,
+    /// True if whoever runs the command looks whether it asks something, and only then a thread is made that answers.
+    on_demand: bool,
 }
 
 impl Channels {
+    pub(in super::super) fn on_demand() -> Self {
+        Self { on_demand: true, ..Self::default() }
+    }
+
+    /// Begins to answer for a command, now or when it asks.
+    pub(in super::super) fn watch(&self, listener: OwnedFd, reach: &Arc<Reach>) -> Option<Arc<Watch>> {
+        if self.on_demand { Some(Watch::new(listener, reach)) } else { watch(listener, reach) }
+    }
+
     pub(in super::super) fn take(&self) -> io::Result<Channel> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(Channel::new, Ok)
