@@ -153,7 +153,7 @@ impl Engine {
             Begun::NotRun(outcome) => Ok(*outcome),
             Begun::Running(running) => {
                 present.iter().for_each(|present| present.runs(&running, context));
-                Ok(self.finish(*running, context).await?.0)
+                Ok(self.finish(running, context).await?.0)
             }
         }
     }
@@ -267,14 +267,14 @@ impl Engine {
 
     pub(crate) async fn finish(
         &self,
-        mut running: Running,
+        mut running: Box<Running>,
         context: &ToolContext,
     ) -> Result<(Outcome, Option<Log>), Error> {
         let end = EndTeller::new(context, &self.books); // tells the observers, whatever happens
         let again = running.again.take();
         // Boxed for the same reason.
         let ended =
-            Box::pin(supervise(running, context)).await.map_err(|source| Error::Supervise { source })?;
+            Box::pin(supervise(*running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended, self.settings.reader);
         outcome.text = self.in_words(&outcome);
         end.tell(&mut outcome);

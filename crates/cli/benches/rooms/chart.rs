@@ -17,7 +17,7 @@ const BARS: (f64, f64) = (420.0, 9.0);
 
 /// Bars with their names and figures, a mark at each goal, and a line at 1.
 pub(crate) fn draw(rows: &[Row]) -> String {
-    let height = LINE * (rows.len() as f64 + 2.0);
+    let height = LINE * rows.iter().fold(2.0, |lines, _| lines + 1.0);
     let unit = (WIDTH - BARS.0 - 60.0) / BARS.1;
     let at = |ratio: f64| BARS.0 + ratio.min(BARS.1) * unit;
     let mut svg = format!(

@@ -127,7 +127,7 @@ impl Supervisor {
         answer(&Answer::Begun(Box::new(outcome)))?;
         let signals = context.clone();
         tokio::spawn(obey(orders, signals, cancel, kill, grace));
-        let (outcome, log) = match engine.finish(*running, &context).await {
+        let (outcome, log) = match engine.finish(running, &context).await {
             Ok((outcome, Some(log))) => (outcome, log),
             Ok((_, None)) => return Err(io::Error::other("a task has a log")),
             Err(error) => return Err(io::Error::other(error)),
