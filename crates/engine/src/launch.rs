@@ -261,7 +261,8 @@ fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchErro
         SpawnError::Refused { .. }
         | SpawnError::Nul { .. }
         | SpawnError::NoRoom { .. }
-        | SpawnError::RoomLost { .. } => LaunchError::Spawn {
+        | SpawnError::RoomLost { .. }
+        | SpawnError::RoomSilent { .. } => LaunchError::Spawn {
             program: program.display().to_string(),
             cwd: facts.cwd.display().to_string(),
             source,

@@ -4,6 +4,7 @@
 mod caches;
 mod debuggers;
 mod ending;
+mod killed_keepers;
 mod languages;
 mod place;
 mod rooms;

@@ -28,15 +28,20 @@ impl Place {
         let world = World::new(env!("CARGO_BIN_EXE_bashtion"));
         let work = world.work();
         let root = work.parent().unwrap();
-        let binary = root.join("bashtion");
-        let program = env!("CARGO_BIN_EXE_bashtion");
-        fs::hard_link(program, &binary).or_else(|_| fs::copy(program, &binary).map(drop)).unwrap();
+        let binary = link_program(root);
         fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(world.state()).unwrap();
         for path in [&work, &root.join("home"), &world.state()] {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
         Self { world, ordinary: Some(binary) }
+    }
+
+    /// Of the user that runs the tests, with the program in a directory of the test.
+    pub(crate) fn with_own_program() -> Self {
+        let world = World::new(env!("CARGO_BIN_EXE_bashtion"));
+        let program = link_program(world.work().parent().unwrap());
+        Self { world: world.with_program(program), ordinary: None }
     }
 
     /// One of each.
@@ -140,6 +145,13 @@ impl Place {
         }
         found
     }
+}
+
+/// Puts the program into a directory of the test, so that its processes can be told by their command lines.
+pub(crate) fn link_program(directory: &Path) -> PathBuf {
+    let (program, path) = (env!("CARGO_BIN_EXE_bashtion"), directory.join("bashtion"));
+    fs::hard_link(program, &path).or_else(|_| fs::copy(program, &path).map(drop)).unwrap();
+    path
 }
 
 impl Drop for Place {

@@ -102,6 +102,9 @@ impl Assignment {
         let mut answer = vec![];
         let heard = first.stdout.take().map_or(Ok(0), |mut output| output.read_to_end(&mut answer));
         first.wait().map_err(failed)?;
+        if answer.is_empty() {
+            return Err(NoRoom::KeeperKilled);
+        }
         told.and(heard.map(drop)).map_err(failed)?;
         match serde_json::from_slice(&answer) {
             Ok(Answer::Ready) => Ok(()),

@@ -77,6 +77,8 @@ pub(crate) enum NoRoom {
     Folder { source: io::Error },
     #[error("its keeper could not be started")]
     Keeper { source: io::Error },
+    #[error("its keeper was ended before the room was ready")]
+    KeeperKilled,
     #[error("this machine does not allow it")]
     Refused { source: SpawnError },
 }
@@ -138,7 +140,7 @@ impl Rooms {
             return Err(NoRoom::Refused { source });
         }
         let assignment = Assignment::of(wanted, place).map_err(folder)?;
-        assignment.start(&wanted.program).inspect_err(|error| refusal.remember(error))?;
+        start(&assignment, &wanted.program).inspect_err(|error| refusal.remember(error))?;
         place.end_idle_others();
         let room = self.find(place).ok_or(NoRoom::Keeper { source: io::ErrorKind::NotFound.into() })?;
         for port in &wanted.settings.room.expose {
@@ -152,6 +154,19 @@ impl Rooms {
     fn known(&self) -> std::sync::MutexGuard<'_, Vec<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Starts a keeper; another one if somebody kills it before anything could run in its room.
+fn start(assignment: &Assignment, program: &Path) -> Result<(), NoRoom> {
+    const TRIES: usize = 3;
+    let mut started = assignment.start(program);
+    for _ in 1..TRIES {
+        if !matches!(started, Err(NoRoom::KeeperKilled)) {
+            break;
+        }
+        started = assignment.start(program);
+    }
+    started
 }
 
 /// A note that this machine lets nobody have namespaces, so that not every command tries in vain.

@@ -49,13 +49,8 @@ impl Cgroups {
         std::iter::from_fn(|| idle.pop()).find(Cgroup::is_as_new)
     }
 
-    /// A host that was killed could not remove its groups. Empty ones go; the kernel keeps the others.
+    /// Removes the groups that a killed process left behind, once. Empty ones go; the kernel keeps the others.
     pub(super) fn remove_those_of_dead_hosts(&self) {
-        /// It takes time that a short command notices, so most hosts leave it to another.
-        const ONE_IN: u32 = 16;
-        if !std::process::id().is_multiple_of(ONE_IN) {
-            return;
-        }
         self.tidied.get_or_init(|| {
             let limiting = self.hierarchies.get().into_iter().flat_map(|own| [&own.memory, &own.pids]);
             let directories = self.unified.get().into_iter().chain(limiting).flatten();
@@ -68,6 +63,14 @@ impl Cgroups {
                 }
             }
         });
+    }
+
+    /// The same for one process in a few: it takes time that a short command notices, so most leave it to another.
+    pub(super) fn remove_those_of_dead_hosts_now_and_then(&self) {
+        const ONE_IN: u32 = 16;
+        if std::process::id().is_multiple_of(ONE_IN) {
+            self.remove_those_of_dead_hosts();
+        }
     }
 
     /// Whether groups that limit can be made: where version 2 has its controllers, or version 1 lets us in.

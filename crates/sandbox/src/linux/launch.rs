@@ -212,7 +212,7 @@ impl Sandbox {
             return Err(Failed { error, report: Some(child.report().clone()) });
         }
         // Now, because the child takes a moment to get going anyway.
-        self.cgroups.remove_those_of_dead_hosts();
+        self.cgroups.remove_those_of_dead_hosts_now_and_then();
         Ok(child)
     }
 

@@ -61,6 +61,8 @@ pub(super) enum Reply {
     Started(Started),
     /// The command could not be started.
     Failed { step: i32, errno: i32 },
+    /// Nothing was run, and the same order may succeed in a moment: here, or in the next room if this one ends.
+    NotRun,
     /// The shell has ended, and is not reaped yet.
     Ended { exit: Exit, usage: Usage, ports: Vec<u16> },
     /// The status of the room.
@@ -122,6 +124,15 @@ impl Question {
 }
 
 impl Order {
+    /// Returns how many descriptors come with it.
+    pub(super) fn descriptors(&self) -> usize {
+        const STREAMS_AND_DIRECTORY: usize = 3;
+        match self.answering {
+            Answering::Caller => STREAMS_AND_DIRECTORY + 1,
+            Answering::Keeper => STREAMS_AND_DIRECTORY,
+        }
+    }
+
     fn write(&self, writer: &mut Writer) {
         writer.byte((self.network == Network::On).into());
         writer.byte(self.answering as u8);
@@ -180,6 +191,7 @@ impl Reply {
                 writer.signed((*step).into());
                 writer.signed((*errno).into());
             }
+            Self::NotRun => writer.byte(b'N'),
             Self::Ended { exit, usage, ports } => {
                 writer.byte(b'E');
                 let (by_signal, value) = match exit {
@@ -220,6 +232,7 @@ impl Reply {
                 })
             }
             b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },
+            b'N' => Self::NotRun,
             b'E' => {
                 let (by_signal, value) = (reader.flag()?, reader.int()?);
                 let exit = if by_signal { Exit::Signal(Signal::from_raw(value)) } else { Exit::Code(value) };

@@ -11,12 +11,12 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, Timespec};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::process::Pid;
+use rustix::process::{Pid, kill_process};
 
 use super::keeper::file_name;
 use super::link::send_long;
 use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of};
-use super::packet::{LONGEST, receive, send};
+use super::packet::{LONGEST, peer, receive, send};
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
@@ -86,9 +86,21 @@ impl Room {
         Ok(self.ask(&Question::EndIfIdle)? == Reply::Done(true))
     }
 
-    /// Ends it, with everything that runs in it.
+    /// Ends it, with everything that runs in it. One that does not answer ends when its keeper is killed.
     pub fn end(&self) -> io::Result<()> {
-        self.ask(&Question::End).map(drop)
+        match self.ask(&Question::End) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.kill_keeper(),
+            asked => asked.map(drop),
+        }
+    }
+
+    /// Kills the process that listens on its socket, if that is its keeper: its number may be another's by now.
+    fn kill_keeper(&self) -> io::Result<()> {
+        let listening = peer(&self.connect("room", IMPATIENCE)?).map_or(0, |peer| peer.pid);
+        match Pid::from_raw(listening).filter(|_| listening == self.facts.keeper) {
+            Some(keeper) => Ok(kill_process(keeper, rustix::process::Signal::KILL)?),
+            None => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 
     /// Makes one of its ports reachable on the host's loopback, and returns the port there. 0 is any that is free.
@@ -99,8 +111,7 @@ impl Room {
     }
 
     fn doors(&self, wanted: Option<(u16, u16)>) -> io::Result<Vec<(u16, u16)>> {
-        let socket = self.connect("door")?;
-        impatient(&socket)?;
+        let socket = self.connect("door", IMPATIENCE)?;
         let mut writer = Writer::default();
         match wanted {
             Some((inner, outer)) => [inner, outer].into_iter().for_each(|port| writer.number(port.into())),
@@ -119,19 +130,22 @@ impl Room {
     }
 
     fn ask(&self, question: &Question) -> io::Result<Reply> {
-        let socket = self.connect("room")?;
-        impatient(&socket)?;
+        let socket = self.connect("room", IMPATIENCE)?;
         send_long(&socket, &question.to_bytes(), &[])?;
         let mut buffer = vec![0; LONGEST];
         let count = receive(&socket, &mut buffer, &mut vec![])?;
         Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense)
     }
 
-    fn connect(&self, kind: &str) -> io::Result<OwnedFd> {
+    /// Connects to one of its sockets, on which nothing takes longer than that.
+    fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {
         /// The kernel takes no longer name.
         const LONGEST_NAME: usize = 107;
         let socket =
             rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        for what in [Timeout::Recv, Timeout::Send] {
+            set_socket_timeout(&socket, what, Some(patience))?;
+        }
         let path = self.directory.join(file_name(&self.key, kind));
         if path.as_os_str().len() <= LONGEST_NAME {
             rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
@@ -145,17 +159,27 @@ impl Room {
     }
 }
 
-/// A room that does not answer is none. What it is asked here it knows at once.
-fn impatient(socket: &OwnedFd) -> io::Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(3);
-    Ok(set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))?)
-}
+/// A room that does not answer is none. What it is asked with this it knows at once.
+const IMPATIENCE: Duration = Duration::from_secs(3);
 
 fn nonsense() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         "the room's keeper does not answer as one of this version does",
     )
+}
+
+/// The time that a room has to start a command, also on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An order was sent, and no answer came.
+fn not_answered(source: io::Error) -> SpawnError {
+    match source.kind() {
+        // The other end was closed with something unread in it (af_unix.c, unix_release_sock): the order, or its end.
+        io::ErrorKind::ConnectionReset => SpawnError::NoRoom { source },
+        io::ErrorKind::WouldBlock => SpawnError::RoomSilent { after: PATIENCE },
+        _ => SpawnError::RoomLost { source },
+    }
 }
 
 impl Visit {
@@ -167,7 +191,8 @@ impl Visit {
     ) -> Result<Child, SpawnError> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let kind = if self.network == Network::On { "host" } else { "room" };
-        let socket = self.room.connect(kind).map_err(|source| SpawnError::NoRoom { source })?;
+        let no_room = |source| SpawnError::NoRoom { source };
+        let socket = self.room.connect(kind, PATIENCE).map_err(no_room)?;
         let snapshot = snapshot_of(&self.room.facts).map_err(failed)?;
         let channel = self.attended.then(|| channels.take()).transpose().map_err(failed)?;
         let tag = Tag::unique();
@@ -176,14 +201,15 @@ impl Visit {
         let streams = [&prepared.stdout, &prepared.stderr, &prepared.cwd].map(AsFd::as_fd);
         let descriptors: Vec<BorrowedFd<'_>> = streams.into_iter().chain(end).collect();
         // Not all of it was said, so nothing was run.
-        send_long(&socket, &order.to_bytes(), &descriptors)
-            .map_err(|source| SpawnError::NoRoom { source })?;
+        send_long(&socket, &order.to_bytes(), &descriptors).map_err(no_room)?;
 
         let (mut buffer, mut sent) = ([0; 8192], vec![]);
-        let count =
-            receive(&socket, &mut buffer, &mut sent).map_err(|source| SpawnError::RoomLost { source })?;
+        let count = receive(&socket, &mut buffer, &mut sent).map_err(not_answered)?;
         let started = match Reply::from_bytes(&buffer[..count]) {
             Some(Reply::Started(started)) => started,
+            Some(Reply::NotRun) => {
+                return Err(SpawnError::NoRoom { source: io::ErrorKind::ConnectionRefused.into() });
+            }
             Some(Reply::Failed { step, errno }) => {
                 return Err(SpawnError::refused(step_of(step), io::Error::from_raw_os_error(errno)));
             }
@@ -195,7 +221,10 @@ impl Visit {
         let room_pid = started.room_pid;
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
-        let pid = pid_of(&process).map_err(failed)?;
+        let pid = pid_of(&process).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => SpawnError::RoomLost { source },
+            _ => failed(source),
+        })?;
         let listener = channel.as_ref().and_then(Channel::received);
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
@@ -350,7 +379,12 @@ impl Member {
                 Some(_) | None => return Err(nonsense()),
             },
             Ok(_) => LOST,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => LOST,
+            // One that has been silent for that long is as good as lost.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::WouldBlock) =>
+            {
+                LOST
+            }
             Err(error) => return Err(error),
         };
         self.ended = Some(end);

@@ -43,14 +43,16 @@ pub(super) struct Tools<'a> {
 
 /// Why one could not be.
 #[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) step: Step,
-    pub(super) errno: i32,
+pub(super) enum Refused {
+    /// A step failed. Nothing was run.
+    AtStep { step: Step, errno: i32 },
+    /// The keeper was killed, and the room ends with it.
+    KeeperIsGone { has_begun: bool },
 }
 
 impl Refused {
-    fn new(step: Step, error: &io::Error) -> Self {
-        Self { step, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    pub(super) fn new(step: Step, error: &io::Error) -> Self {
+        Self::AtStep { step, errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
 }
 
@@ -143,7 +145,7 @@ fn launch(
     Tools { null, filters, link }: Tools<'_>,
 ) -> Result<(Pid, OwnedFd), Refused> {
     let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
-    let missing = || Refused { step: Step::Prepare, errno: libc::EBADF };
+    let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
     let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
     let own = match order.answering {
         Answering::Caller => None,
@@ -192,11 +194,12 @@ fn launch(
     if let Some(failure) = failure {
         // It has exited already.
         wait::reap(pid.as_raw_nonzero().get());
-        return Err(Refused { step: failure.step, errno: failure.errno });
+        return Err(Refused::AtStep { step: failure.step, errno: failure.errno });
     }
     if let Some(listener) = own.and_then(|own| own.received()) {
         let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
-        send_long(link, &message.to_bytes(), &[listener.as_fd()]).map_err(failed)?;
+        send_long(link, &message.to_bytes(), &[listener.as_fd()])
+            .map_err(|_| Refused::KeeperIsGone { has_begun: true })?;
     }
     Ok((pid, process))
 }
