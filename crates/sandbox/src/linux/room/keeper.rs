@@ -100,7 +100,8 @@ impl<'a> Keeper<'a> {
         let shared = Shared::new().map_err(prepared)?;
         let (inner, [inner_link, outside]) = ends(&plan.key, "room").map_err(prepared)?;
         let (outer, [outer_link, outer_outside]) = ends(&plan.key, "host").map_err(prepared)?;
-        let doors = Doors::open(listen(&file_name(&plan.key, "door")).map_err(prepared)?, outside);
+        let door = listen(&file_name(&plan.key, "door")).map_err(prepared)?;
+        let doors = Doors::open(door, outside).map_err(prepared)?;
         let (wait, go) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| prepared(e.into()))?;
         let identity = (!may_mount()).then(Identity::of_this_process);
