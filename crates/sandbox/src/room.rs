@@ -116,6 +116,7 @@ impl RoomPlan {
 impl RoomFacts {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
+        writer.number(ROOM_VERSION.into());
         writer.signed(self.keeper.into());
         writer.number(self.started);
         write_confinement(&mut writer, &self.confinement);
@@ -135,8 +136,12 @@ impl RoomFacts {
         writer.into_bytes()
     }
 
+    /// None if they are those of another version, or none at all.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
+        if reader.number()? != u64::from(ROOM_VERSION) {
+            return None;
+        }
         Some(Self {
             keeper: reader.int()?,
             started: reader.number()?,

@@ -4,10 +4,13 @@
 mod caches;
 mod debuggers;
 mod ending;
+mod groups;
 mod killed_keepers;
 mod languages;
 mod place;
 mod rooms;
 mod servers;
 mod sharing;
+mod silence;
 mod terminals;
+mod versions;

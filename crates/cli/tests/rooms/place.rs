@@ -57,6 +57,27 @@ impl Place {
         self.work().parent().unwrap().join("home")
     }
 
+    /// The directory of its rooms.
+    pub(crate) fn rooms_folder(&self) -> PathBuf {
+        self.work().parent().unwrap().join("state/private/rooms")
+    }
+
+    /// The files of its one room, by how their names end.
+    pub(crate) fn room_file(&self, ending: &str) -> PathBuf {
+        let folders = fs::read_dir(self.rooms_folder()).unwrap().flatten();
+        let files = folders.filter_map(|folder| fs::read_dir(folder.path()).ok()).flatten().flatten();
+        let found: Vec<_> =
+            files.map(|file| file.path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+        assert_eq!(found.len(), 1, "{ending}: {found:?}");
+        found[0].clone()
+    }
+
+    /// `bashtion` by way of a program that changes something first.
+    pub(crate) fn through(&self, program: &str, args: &[&str]) -> Run {
+        let binary = self.ordinary.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bashtion").into());
+        self.world.program(program).args(args).env("BASHTION", binary.to_str().unwrap())
+    }
+
     /// A file in the workspace.
     pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.work().join(name), text).unwrap();

@@ -249,12 +249,12 @@ impl Place {
         for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = file.file_name();
             let key = name.to_str().and_then(|name| name.strip_suffix(".facts"));
-            if let Some(key) = key.filter(|key| *key != self.key)
-                && let Ok(Some(room)) = Room::find(&self.folder, key)
-                && room.end_if_idle().is_err()
-            {
-                // Its keeper was killed.
-                let _ = fs::remove_file(file.path());
+            if let Some(key) = key.filter(|key| *key != self.key) {
+                // Those of other versions end by themselves.
+                if let Ok(Some(room)) = Room::find(&self.folder, key) {
+                    let _ = room.end_if_idle();
+                }
+                Room::remove_if_dead(&self.folder, key);
             }
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct GroupMaker {
     /// Kept for their destructors, which remove them.
     lent: HashMap<u64, (Mark, TreeLimits)>,
     next: u64,
+    /// The number of times that groups of killed keepers were looked for.
+    looks: u32,
 }
 
 impl GroupMaker {
@@ -56,9 +58,20 @@ impl GroupMaker {
         let descriptors: Vec<_> = descriptors.chain(held.counters().into_iter().flatten()).collect();
         send_long(link, &answer.to_bytes(), &descriptors)?;
         self.lent.insert(self.next, (mark, held));
-        // Now, because the command takes a moment to get going anyway.
-        self.cgroups.remove_those_of_dead_hosts();
+        if self.looks == 0 {
+            // Now, because the command takes a moment to get going anyway.
+            self.tidy();
+        }
         Ok(())
+    }
+
+    /// Removes the groups of keepers that were killed. What has run in them may still be about to end, so this is tried
+    /// more than once, and not for ever: something may have been left in them on purpose.
+    pub(super) fn tidy(&mut self) {
+        const MOST_LOOKS: u32 = 5;
+        if self.looks < MOST_LOOKS {
+            self.looks = if self.cgroups.remove_those_of_dead_hosts() { MOST_LOOKS } else { self.looks + 1 };
+        }
     }
 
     /// Removes them. Those that could serve again are kept by their spawner.

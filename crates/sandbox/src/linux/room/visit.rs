@@ -13,7 +13,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::{Pid, kill_process};
 
-use super::keeper::file_name;
+use super::keeper::{FILES, file_name};
 use super::link::send_long;
 use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of};
 use super::packet::{LONGEST, peer, receive, send};
@@ -67,6 +67,14 @@ impl Room {
         Ok(facts.map(|facts| Self { directory: directory.to_owned(), key: key.to_owned(), facts }))
     }
 
+    /// Removes what a killed keeper has left of a room, of any version. One that somebody keeps stays.
+    pub fn remove_if_dead(directory: &Path, key: &str) {
+        let connected = connect(directory, &file_name(key, "room"), IMPATIENCE);
+        if connected.is_err_and(|error| is_gone(&error)) {
+            FILES.iter().for_each(|kind| drop(fs::remove_file(directory.join(file_name(key, kind)))));
+        }
+    }
+
     /// Returns what its keeper has written down.
     #[must_use]
     pub fn facts(&self) -> &RoomFacts {
@@ -90,6 +98,7 @@ impl Room {
     pub fn end(&self) -> io::Result<()> {
         match self.ask(&Question::End) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.kill_keeper(),
+            Err(error) if is_gone(&error) => Ok(()),
             asked => asked.map(drop),
         }
     }
@@ -133,34 +142,46 @@ impl Room {
         let socket = self.connect("room", IMPATIENCE)?;
         send_long(&socket, &question.to_bytes(), &[])?;
         let mut buffer = vec![0; LONGEST];
-        let count = receive(&socket, &mut buffer, &mut vec![])?;
-        Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense)
+        match receive(&socket, &mut buffer, &mut vec![])? {
+            0 => Err(io::ErrorKind::ConnectionReset.into()),
+            count => Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense),
+        }
     }
 
-    /// Connects to one of its sockets, on which nothing takes longer than that.
     fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {
-        /// The kernel takes no longer name.
-        const LONGEST_NAME: usize = 107;
-        let socket =
-            rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        for what in [Timeout::Recv, Timeout::Send] {
-            set_socket_timeout(&socket, what, Some(patience))?;
-        }
-        let path = self.directory.join(file_name(&self.key, kind));
-        if path.as_os_str().len() <= LONGEST_NAME {
-            rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
-            return Ok(socket);
-        }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(&self.directory, flags, Mode::empty())?;
-        let name = format!("/proc/self/fd/{}/{}", directory.as_raw_fd(), file_name(&self.key, kind));
-        rustix::net::connect(&socket, &SocketAddrUnix::new(name)?)?;
-        Ok(socket)
+        connect(&self.directory, &file_name(&self.key, kind), patience)
     }
+}
+
+/// Connects to a socket of a room, on which nothing takes longer than that.
+fn connect(directory: &Path, name: &str, patience: Duration) -> io::Result<OwnedFd> {
+    /// The kernel takes no longer name.
+    const LONGEST_NAME: usize = 107;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    for what in [Timeout::Recv, Timeout::Send] {
+        set_socket_timeout(&socket, what, Some(patience))?;
+    }
+    let path = directory.join(name);
+    if path.as_os_str().len() <= LONGEST_NAME {
+        rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
+        return Ok(socket);
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(directory, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket)
 }
 
 /// A room that does not answer is none. What it is asked with this it knows at once.
 const IMPATIENCE: Duration = Duration::from_secs(3);
+
+/// Returns true if nobody is at the other end any more.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound};
+    matches!(error.kind(), BrokenPipe | ConnectionRefused | ConnectionReset | NotFound)
+}
 
 fn nonsense() -> io::Error {
     io::Error::new(
