@@ -16,7 +16,7 @@ use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
 use crate::places::Places;
-use crate::rooms::{Entry, NoRoom, RoomChoice, RoomSettings, Rooms, Wanted};
+use crate::rooms::{Entry, NoRoom, RoomChoice, RoomSettings, Rooms, SharedTemporary, Wanted};
 
 /// How commands are confined.
 ///
@@ -77,8 +77,8 @@ pub(crate) struct Confining {
 /// With whom a confined command shares its world.
 #[derive(Debug)]
 pub(crate) enum Way {
-    /// With nobody.
-    Alone(Box<Confinement>),
+    /// With nobody; but for a temporary directory, where namespaces cannot be had.
+    Alone { confinement: Box<Confinement>, temporary: Option<SharedTemporary> },
     /// With the others of its workspace.
     Room(Box<Shared>),
 }
@@ -146,9 +146,18 @@ impl Confining {
             Mode::Workspace => workspaces(job, settings, &mut notes),
             Mode::Off | Mode::ReadOnly => vec![],
         };
-        let way = match in_room(job, settings, tools, &workspaces, &mut notes) {
-            Some(shared) => Way::Room(Box::new(shared)),
-            None => Way::Alone(Box::new(alone(job, settings, tools, workspaces)?)),
+        let way = match offer(job, settings, tools, &workspaces, &mut notes) {
+            Offer::Room(shared) => Way::Room(shared),
+            Offer::Temporary(temporary) => {
+                let mut confinement = alone(job, settings, tools, workspaces)?;
+                confinement.writable.push(temporary.path.clone());
+                confinement.namespaces = Namespaces::Never;
+                Way::Alone { confinement: Box::new(confinement), temporary: Some(temporary) }
+            }
+            Offer::Nothing => {
+                let confinement = Box::new(alone(job, settings, tools, workspaces)?);
+                Way::Alone { confinement, temporary: None }
+            }
         };
         let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
         Ok(Some(Self { way, notes, sets_variables, home }))
@@ -187,20 +196,26 @@ fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) ->
     outermost(workspaces)
 }
 
-/// A place in the room of the workspace, where there can be one.
-fn in_room(
+/// The part of the world that a command can share with others of its workspace.
+enum Offer {
+    Room(Box<Shared>),
+    Temporary(SharedTemporary),
+    Nothing,
+}
+
+/// A place in the room of the workspace, or what can be had of it.
+fn offer(
     job: &Job,
     settings: &SandboxSettings,
     tools: Tools<'_>,
     workspaces: &[PathBuf],
     notes: &mut Vec<String>,
-) -> Option<Shared> {
-    let is_possible = settings.mode == Mode::Workspace
-        && settings.namespaces == Namespaces::WherePossible
-        && landlock().problem().is_none()
-        && tools.sandbox.has_namespaces();
+) -> Offer {
+    let Some(program) = tools.keeper.filter(|_| settings.mode == Mode::Workspace) else {
+        return Offer::Nothing;
+    };
     let wanted = Wanted {
-        program: tools.keeper.filter(|_| is_possible)?.to_owned(),
+        program: program.to_owned(),
         settings: settings.clone(),
         state: tools.state.clone(),
         workspace: job.workspace.clone(),
@@ -213,17 +228,56 @@ fn in_room(
         sockets: sockets(job, settings),
         alone: (settings.room.choice == RoomChoice::Alone).then(|| crate::short_name::random("alone-")),
     };
-    match tools.rooms.enter(&wanted) {
-        Ok(entry) => {
-            let (visit, rooms) = (wanted.visit(&entry), Arc::clone(tools.rooms));
-            Some(Shared { entry, visit, wanted, rooms })
+    if settings.namespaces == Namespaces::Never {
+        return without_room(&wanted, "the configuration allows no namespaces", notes);
+    }
+    if !tools.sandbox.lacks_namespaces() {
+        if landlock().problem().is_some() || !tools.sandbox.has_namespaces() {
+            return Offer::Nothing;
         }
-        // It turns out again, and is told, when the command makes a world of its own.
-        Err(NoRoom::Refused { source }) if is_about_namespaces(&source) => None,
+        match tools.rooms.enter(&wanted) {
+            Ok(entry) => {
+                let (visit, rooms) = (wanted.visit(&entry), Arc::clone(tools.rooms));
+                return Offer::Room(Box::new(Shared { entry, visit, wanted, rooms }));
+            }
+            Err(NoRoom::Refused { source }) if is_about_namespaces(&source) => {
+                let probe = || {
+                    let confinement = alone(job, settings, tools, workspaces.to_vec());
+                    confinement.is_ok_and(|confinement| tools.sandbox.assess(&confinement).is_ok())
+                        && tools.sandbox.lacks_namespaces()
+                };
+                if !tools.rooms.lacks_namespaces(tools.state, probe) {
+                    notes.push(format!("{NOTHING_SHARED}, because this machine allows no room for them"));
+                    return Offer::Nothing;
+                }
+            }
+            Err(error) => {
+                let why = crate::causes(&error);
+                notes.push(format!(
+                    "no room could be made for this workspace, so the command runs alone: {why}"
+                ));
+                return Offer::Nothing;
+            }
+        }
+    }
+    without_room(&wanted, "this machine allows no namespaces", notes)
+}
+
+const NOTHING_SHARED: &str = "commands of this workspace share no /tmp, loopback or processes";
+
+/// The shared temporary directory, unless the command wants to be alone.
+fn without_room(wanted: &Wanted, why: &str, notes: &mut Vec<String>) -> Offer {
+    if wanted.settings.room.choice == RoomChoice::Alone {
+        return Offer::Nothing;
+    }
+    match SharedTemporary::of(wanted) {
+        Ok(temporary) => {
+            notes.push(format!("{NOTHING_SHARED}, only $TMPDIR, because {why}"));
+            Offer::Temporary(temporary)
+        }
         Err(error) => {
-            let why = crate::causes(&error);
-            notes.push(format!("no room could be made for this workspace, so the command runs alone: {why}"));
-            None
+            notes.push(format!("{NOTHING_SHARED}, nor $TMPDIR, because {why}: {error}"));
+            Offer::Nothing
         }
     }
 }

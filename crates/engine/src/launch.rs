@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
@@ -20,7 +20,7 @@ use crate::output::Capture;
 use crate::pipes::Pipes;
 use crate::places::caches_elsewhere;
 use crate::plan::{Facts, Plan, Supervision};
-use crate::rooms::NoRoom;
+use crate::rooms::{NoRoom, SharedTemporary};
 use crate::session::{Desk, Epilogue, Session};
 use crate::stop;
 
@@ -38,6 +38,8 @@ pub(crate) struct Running {
     pub(crate) started: Instant,
     pub(crate) epilogue: Option<Epilogue>,
     pub(crate) session: Option<Session>,
+    /// In use until nothing is left of the command.
+    pub(crate) _shared_temporary: Option<SharedTemporary>,
 }
 
 /// The shell itself. Dropping it before it was reaped ends its whole tree in the background.
@@ -101,7 +103,8 @@ pub enum LaunchError {
 
 pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
-    let Held { world, confinement, notes, temporary, desk, shared } = Held::by(confining, sandbox, &mut env)?;
+    let Held { world, confinement, notes, temporary, shared_temporary, desk, shared } =
+        Held::by(confining, sandbox, &mut env)?;
     let epilogue = plan.questions.map(|questions| {
         let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
         Epilogue::prepare(questions, &desk, &mut env)
@@ -162,7 +165,19 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
     tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
     let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
     let session = plan.session;
-    Ok(Running { facts, confinement, notes, shell, pipes, capture, supervision, started, epilogue, session })
+    Ok(Running {
+        facts,
+        confinement,
+        notes,
+        shell,
+        pipes,
+        capture,
+        supervision,
+        started,
+        epilogue,
+        session,
+        _shared_temporary: shared_temporary,
+    })
 }
 
 const ROOM_TRIES: usize = 3;
@@ -177,6 +192,7 @@ struct Held {
     confinement: Option<Confinement>,
     notes: Vec<String>,
     temporary: Option<Temporary>,
+    shared_temporary: Option<SharedTemporary>,
     desk: Option<Desk>,
     shared: Option<Box<Shared>>,
 }
@@ -194,15 +210,21 @@ impl Held {
                 confinement: None,
                 notes: vec![],
                 temporary: None,
+                shared_temporary: None,
                 desk: None,
                 shared: None,
             });
         };
+        let directory: Option<PathBuf>;
+        let mut shared_temporary = None;
         let (world, confinement, temporary, desk, shared) = match way {
-            Way::Alone(confinement) => {
+            Way::Alone { confinement, temporary: with_others } => {
                 let made = sandbox.confine(&confinement).map_err(sandbox_failed)?;
                 let temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
                 let desk = temporary.as_ref().map(|temporary| Desk::within(temporary.path()));
+                let own = temporary.as_ref().map(|temporary| temporary.path().to_owned());
+                directory = with_others.as_ref().map(|shared| shared.path.clone()).or(own);
+                shared_temporary = with_others;
                 (World::Alone(made), *confinement, temporary, desk, None)
             }
             Way::Room(shared) => {
@@ -214,23 +236,20 @@ impl Held {
                     ..visit.room.facts().confinement.clone()
                 };
                 let desk = Desk::in_room(&shared.entry.temporary, &confinement.workspaces);
+                directory = Some(ROOMS_TEMPORARY.into());
                 (World::Room(visit), confinement, None, Some(desk), Some(shared))
             }
         };
-        let directory = match (&world, &temporary) {
-            (World::Room(_), _) => Some(Path::new(ROOMS_TEMPORARY)),
-            (World::Alone(_) | World::Host, temporary) => temporary.as_ref().map(Temporary::path),
-        };
         if let Some(directory) = directory.filter(|_| sets_variables) {
-            set(env, "TMPDIR", directory);
-            let variables = variables(&confinement, home.as_deref(), directory);
+            set(env, "TMPDIR", &directory);
+            let variables = variables(&confinement, home.as_deref(), &directory);
             for (name, value) in variables {
                 if !env.iter().any(|(known, _)| *known == name) {
                     env.push((name, value));
                 }
             }
         }
-        Ok(Self { world, confinement: Some(confinement), notes, temporary, desk, shared })
+        Ok(Self { world, confinement: Some(confinement), notes, temporary, shared_temporary, desk, shared })
     }
 }
 

@@ -202,6 +202,12 @@ impl Sandbox {
         false
     }
 
+    /// Returns true if this host has refused namespaces: it was not asked.
+    #[must_use]
+    pub fn lacks_namespaces(&self) -> bool {
+        false
+    }
+
     /// Accepts what may be left undone, which is everything here.
     pub fn confine(&self, confinement: &Confinement) -> Result<Confined, ConfineError> {
         let mode = confinement.mode;

@@ -13,4 +13,6 @@ mod servers;
 mod sharing;
 mod silence;
 mod terminals;
+mod users;
 mod versions;
+mod without_namespaces;

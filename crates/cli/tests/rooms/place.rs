@@ -15,12 +15,14 @@ pub(crate) struct Place {
     world: World,
     /// The binary where an ordinary user finds it.
     ordinary: Option<PathBuf>,
+    /// The configuration file, if it has one.
+    configuration: Option<PathBuf>,
 }
 
 impl Place {
     /// Of the user that runs the tests.
     pub(crate) fn new() -> Self {
-        Self { world: World::new(env!("CARGO_BIN_EXE_bashtion")), ordinary: None }
+        Self { world: World::new(env!("CARGO_BIN_EXE_bashtion")), ordinary: None, configuration: None }
     }
 
     /// Of a user without privileges.
@@ -34,14 +36,14 @@ impl Place {
         for path in [&work, &root.join("home"), &world.state()] {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        Self { world, ordinary: Some(binary) }
+        Self { world, ordinary: Some(binary), configuration: None }
     }
 
     /// Of the user that runs the tests, with the program in a directory of the test.
     pub(crate) fn with_own_program() -> Self {
         let world = World::new(env!("CARGO_BIN_EXE_bashtion"));
         let program = link_program(world.work().parent().unwrap());
-        Self { world: world.with_program(program), ordinary: None }
+        Self { world: world.with_program(program), ordinary: None, configuration: None }
     }
 
     /// One of each.
@@ -62,10 +64,11 @@ impl Place {
         self.work().parent().unwrap().join("state/private/rooms")
     }
 
-    /// The files of its one room, by how their names end.
+    /// The one file of its room or its `/tmp` whose path ends so.
     pub(crate) fn room_file(&self, ending: &str) -> PathBuf {
-        let folders = fs::read_dir(self.rooms_folder()).unwrap().flatten();
-        let files = folders.filter_map(|folder| fs::read_dir(folder.path()).ok()).flatten().flatten();
+        let folders = fs::read_dir(self.rooms_folder()).unwrap().flatten().map(|entry| entry.path());
+        let folders = folders.flat_map(|folder| [folder.join("tmp"), folder]);
+        let files = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         let found: Vec<_> =
             files.map(|file| file.path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect();
         assert_eq!(found.len(), 1, "{ending}: {found:?}");
@@ -90,11 +93,27 @@ impl Place {
         path.to_str().unwrap().to_owned()
     }
 
+    /// The same with a configuration of its own.
+    pub(crate) fn configured(mut self, text: &str) -> Self {
+        let path = self.work().parent().unwrap().join("config.toml");
+        fs::write(&path, text).unwrap();
+        self.configuration = Some(path);
+        self
+    }
+
     /// `bashtion`
     pub(crate) fn bashtion(&self) -> Run {
-        let Some(binary) = &self.ordinary else { return self.world.bashtion() };
-        let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
-        self.world.program("setpriv").args(&[&user[0], &user[1], "--clear-groups"]).arg(binary)
+        let run = match &self.ordinary {
+            None => self.world.bashtion(),
+            Some(binary) => {
+                let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+                self.world.program("setpriv").args(&[&user[0], &user[1], "--clear-groups"]).arg(binary)
+            }
+        };
+        match &self.configuration {
+            None => run,
+            Some(path) => run.env("BASHTION_CONFIG", path.to_str().unwrap()),
+        }
     }
 
     /// `bashtion run OPTIONS COMMAND`

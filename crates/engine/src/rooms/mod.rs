@@ -7,6 +7,7 @@
 mod keeper;
 mod kept;
 mod settings;
+mod temporary;
 mod wanted;
 
 use std::fs::{self, DirBuilder, File};
@@ -16,12 +17,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit};
+use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit, remove_tree};
 use rustix::fs::{FlockOperation, flock};
 
 pub(crate) use keeper::keep_if_asked;
 pub use kept::{KeptRoom, KeptRooms, RoomError};
 pub use settings::{RoomChoice, RoomSettings};
+pub(crate) use temporary::SharedTemporary;
 pub(crate) use wanted::Wanted;
 
 use crate::output::StateDir;
@@ -93,6 +95,12 @@ impl Rooms {
         self.make(wanted, &place)
     }
 
+    /// Returns true if this machine lets nobody have namespaces, by a note that was made when it refused a room. `probe` finds
+    /// out whether a command of its own can have them, once.
+    pub(crate) fn lacks_namespaces(&self, state: &StateDir, probe: impl FnOnce() -> bool) -> bool {
+        Refusal::of(state.path()).is_of_all(probe)
+    }
+
     /// The same, after a room turned out to be gone.
     pub(crate) fn enter_again(&self, wanted: &Wanted) -> Result<Entry, NoRoom> {
         self.known().clear();
@@ -121,6 +129,10 @@ impl Rooms {
     /// One at a time, so that of any number of processes one makes it.
     fn make(&self, wanted: &Wanted, place: &Place) -> Result<Entry, NoRoom> {
         let folder = |source| NoRoom::Folder { source };
+        let refusal = Refusal::of(wanted.state.path());
+        if let Some(source) = refusal.fresh().filter(|_| self.find(place).is_none()) {
+            return Err(NoRoom::Refused { source });
+        }
         place.prepare(&wanted.state).map_err(folder)?;
         let _turn = place.take_turn().map_err(folder)?;
         if let Some(room) = self.find(place) {
@@ -135,12 +147,13 @@ impl Rooms {
             }
         }
         self.known().retain(|known| known.key != place.key);
-        let refusal = Refusal::of(wanted.state.path());
-        if let Some(source) = refusal.fresh() {
-            return Err(NoRoom::Refused { source });
-        }
         let assignment = Assignment::of(wanted, place).map_err(folder)?;
-        start(&assignment, &wanted.program).inspect_err(|error| refusal.remember(error))?;
+        start(&assignment, &wanted.program).inspect_err(|error| {
+            refusal.remember(error);
+            if wanted.alone.is_some() {
+                let _ = remove_tree(&place.folder);
+            }
+        })?;
         place.end_idle_others();
         let room = self.find(place).ok_or(NoRoom::Keeper { source: io::ErrorKind::NotFound.into() })?;
         for port in &wanted.settings.room.expose {
@@ -183,6 +196,21 @@ impl Refusal {
         let age = fs::metadata(&self.0).ok()?.modified().ok()?.elapsed().ok()?;
         let source = io::ErrorKind::PermissionDenied.into();
         (age < HOLDS).then_some(SpawnError::Refused { step: Step::Namespaces, source })
+    }
+
+    /// Returns true if not even a command by itself can have any. Containers often allow namespaces and refuse `/proc`.
+    fn is_of_all(&self, probe: impl FnOnce() -> bool) -> bool {
+        const NONE: &str = "none";
+        const SOME: &str = "some";
+        match fs::read_to_string(&self.0).as_deref() {
+            Ok("") => {
+                let lacks_all = probe();
+                let _ = fs::write(&self.0, if lacks_all { NONE } else { SOME });
+                lacks_all
+            }
+            Ok(known) => known == NONE,
+            Err(_) => false,
+        }
     }
 
     /// Not one that may be over in a moment, such as too many in use.

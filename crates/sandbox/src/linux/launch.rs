@@ -63,6 +63,12 @@ impl Sandbox {
         self.lack().is_none()
     }
 
+    /// Returns true if this host has refused namespaces, and not only because too many are in use just now.
+    #[must_use]
+    pub fn lacks_namespaces(&self) -> bool {
+        self.lack().is_some_and(|lack| !lack.passes)
+    }
+
     /// Makes the rules for a command, or takes those that an equal confinement had. Its workspaces are looked at now.
     pub fn confine(&self, confinement: &Confinement) -> Result<Confined, ConfineError> {
         self.known.confine(confinement)
