@@ -5,6 +5,7 @@ mod caches;
 mod debuggers;
 mod ending;
 mod groups;
+mod hosts;
 mod killed_keepers;
 mod languages;
 mod place;

@@ -78,7 +78,8 @@ impl Place {
     /// `bashtion` by way of a program that changes something first.
     pub(crate) fn through(&self, program: &str, args: &[&str]) -> Run {
         let binary = self.ordinary.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bashtion").into());
-        self.world.program(program).args(args).env("BASHTION", binary.to_str().unwrap())
+        let run = self.world.program(program).args(args).env("BASHTION", binary.to_str().unwrap());
+        self.with_configuration(run)
     }
 
     /// A file in the workspace.
@@ -110,6 +111,10 @@ impl Place {
                 self.world.program("setpriv").args(&[&user[0], &user[1], "--clear-groups"]).arg(binary)
             }
         };
+        self.with_configuration(run)
+    }
+
+    fn with_configuration(&self, run: Run) -> Run {
         match &self.configuration {
             None => run,
             Some(path) => run.env("BASHTION_CONFIG", path.to_str().unwrap()),

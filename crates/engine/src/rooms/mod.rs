@@ -4,6 +4,7 @@
 //! of those that are kept just now, each named by a key over everything that decides what the room is. A command whose
 //! request differs in that has another key, and so another room, which shares the folder.
 
+mod examine;
 mod keeper;
 mod kept;
 mod settings;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit, remove_tree};
 use rustix::fs::{FlockOperation, flock};
 
+pub use examine::RoomExamination;
 pub(crate) use keeper::keep_if_asked;
 pub use kept::{KeptRoom, KeptRooms, RoomError};
 pub use settings::{RoomChoice, RoomSettings};

@@ -20,6 +20,7 @@ use super::mark::Mark;
 use super::orphans::Orphans;
 use super::sockets::{self, Channel, Channels, Watch};
 use super::tree::Tree;
+use crate::report::NO_LISTENER;
 use crate::spec::{Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
 
@@ -299,6 +300,9 @@ impl Bonds {
         let channel = self.channel.take()?;
         let listener = channel.received();
         channels.put_back(channel);
+        if listener.is_none() {
+            self.report.add_reason(NO_LISTENER);
+        }
         let (_, reach) = self.hold.as_ref()?.asking()?;
         sockets::watch(listener?, reach)
     }

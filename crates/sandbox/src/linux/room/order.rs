@@ -84,6 +84,8 @@ pub(super) struct Started {
     pub(super) processes: bool,
     /// True if a new repository cannot be protected before other commands have ended.
     pub(super) unprotected: bool,
+    /// True if the keeper was to answer for its connections, and the kernel does not let it.
+    pub(super) unheard: bool,
 }
 
 /// The farewell of whoever ran a command. One who was killed sends none.
@@ -182,7 +184,7 @@ impl Reply {
                 writer.byte(started.is_tagged.into());
                 writer.byte(started.group.is_some().into());
                 writer.path(started.group.as_deref().unwrap_or("".as_ref()));
-                [started.memory, started.processes, started.unprotected]
+                [started.memory, started.processes, started.unprotected, started.unheard]
                     .into_iter()
                     .for_each(|flag| writer.byte(flag.into()));
             }
@@ -229,6 +231,7 @@ impl Reply {
                     memory: reader.flag()?,
                     processes: reader.flag()?,
                     unprotected: reader.flag()?,
+                    unheard: reader.flag()?,
                 })
             }
             b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },

@@ -26,6 +26,7 @@ use crate::imp::processes;
 use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
+use crate::report::NO_LISTENER;
 use crate::room::{RoomFacts, RoomStatus};
 use crate::spec::{Prepared, SpawnError, Step};
 use crate::wire::{Reader, Writer};
@@ -238,8 +239,8 @@ impl Visit {
             None => return Err(SpawnError::RoomLost { source: io::ErrorKind::UnexpectedEof.into() }),
         };
         let held = TreeHeld { memory: started.memory, processes: started.processes };
-        let report = room_report(&self.room.facts, &self.limits, held, started.unprotected, &self.name);
-        let room_pid = started.room_pid;
+        let mut report = room_report(&self.room.facts, &self.limits, held, started.unprotected, &self.name);
+        let (room_pid, unheard) = (started.room_pid, started.unheard);
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
         let pid = pid_of(&process).map_err(|source| match source.kind() {
@@ -247,6 +248,9 @@ impl Visit {
             _ => failed(source),
         })?;
         let listener = channel.as_ref().and_then(Channel::received);
+        if unheard || (channel.is_some() && listener.is_none()) {
+            report.add_reason(NO_LISTENER);
+        }
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);

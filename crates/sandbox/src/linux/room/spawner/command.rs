@@ -31,6 +31,8 @@ pub(super) struct Command {
     groups: Option<Groups>,
     tag: Option<Tag>,
     has_ended: bool,
+    /// True if nobody can answer for its connections, though the keeper was to.
+    is_unheard: bool,
 }
 
 /// The parts of a spawner that starting needs.
@@ -68,9 +70,9 @@ impl Command {
         let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
         let tag = tag.filter(|_| !has_group);
         match launch(order, descriptors, groups.as_ref(), tag, tools) {
-            Ok((pid, process)) => {
+            Ok(Launched { pid, process, is_unheard }) => {
                 let pid = pid.as_raw_nonzero().get();
-                Ok(Self { pid, process, groups, tag, has_ended: false })
+                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard })
             }
             Err(refused) => Err(Box::new((groups, refused))),
         }
@@ -89,7 +91,8 @@ impl Command {
     pub(super) fn told(&self, unprotected: bool) -> (Vec<u8>, Vec<BorrowedFd<'_>>) {
         let groups = self.groups.as_ref().map(Groups::told);
         let (started, descriptors) = groups.unwrap_or_default();
-        let started = Started { room_pid: self.pid, is_tagged: self.tag.is_some(), unprotected, ..started };
+        let (room_pid, is_tagged, unheard) = (self.pid, self.tag.is_some(), self.is_unheard);
+        let started = Started { room_pid, is_tagged, unprotected, unheard, ..started };
         let descriptors = [self.process.as_fd()].into_iter().chain(descriptors).collect();
         (Reply::Started(started).to_bytes(), descriptors)
     }
@@ -137,13 +140,19 @@ impl Command {
     }
 }
 
+struct Launched {
+    pid: Pid,
+    process: OwnedFd,
+    is_unheard: bool,
+}
+
 fn launch(
     order: &Order,
     descriptors: &[OwnedFd],
     groups: Option<&Groups>,
     tag: Option<Tag>,
     Tools { null, filters, link }: Tools<'_>,
-) -> Result<(Pid, OwnedFd), Refused> {
+) -> Result<Launched, Refused> {
     let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
     let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
     let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
@@ -196,12 +205,14 @@ fn launch(
         wait::reap(pid.as_raw_nonzero().get());
         return Err(Refused::AtStep { step: failure.step, errno: failure.errno });
     }
-    if let Some(listener) = own.and_then(|own| own.received()) {
+    let listener = own.as_ref().and_then(Channel::received);
+    let is_unheard = own.is_some() && listener.is_none();
+    if let Some(listener) = listener {
         let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
         send_long(link, &message.to_bytes(), &[listener.as_fd()])
             .map_err(|_| Refused::KeeperIsGone { has_begun: true })?;
     }
-    Ok((pid, process))
+    Ok(Launched { pid, process, is_unheard })
 }
 
 /// Those of the caller, then those of the order. What we may not have ourselves we cannot give.
