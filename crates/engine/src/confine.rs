@@ -16,7 +16,9 @@ use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
 use crate::places::Places;
-use crate::rooms::{Entry, NoRoom, RoomChoice, RoomSettings, Rooms, SharedTemporary, Wanted};
+use crate::rooms::{
+    Entry, NoRoom, RoomChoice, RoomSettings, Rooms, SharedTemporary, Wanted, lacks_namespaces,
+};
 
 /// How commands are confined.
 ///
@@ -246,7 +248,7 @@ fn offer(
                     confinement.is_ok_and(|confinement| tools.sandbox.assess(&confinement).is_ok())
                         && tools.sandbox.lacks_namespaces()
                 };
-                if !tools.rooms.lacks_namespaces(tools.state, probe) {
+                if !lacks_namespaces(tools.state, probe) {
                     notes.push(format!("{NOTHING_SHARED}, because this machine allows no room for them"));
                     return Offer::Nothing;
                 }

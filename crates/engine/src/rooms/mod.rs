@@ -97,12 +97,6 @@ impl Rooms {
         self.make(wanted, &place)
     }
 
-    /// Returns true if this machine lets nobody have namespaces, by a note that was made when it refused a room. `probe` finds
-    /// out whether a command of its own can have them, once.
-    pub(crate) fn lacks_namespaces(&self, state: &StateDir, probe: impl FnOnce() -> bool) -> bool {
-        Refusal::of(state.path()).is_of_all(probe)
-    }
-
     /// The same, after a room turned out to be gone.
     pub(crate) fn enter_again(&self, wanted: &Wanted) -> Result<Entry, NoRoom> {
         self.known().clear();
@@ -182,6 +176,12 @@ fn start(assignment: &Assignment, program: &Path) -> Result<(), NoRoom> {
         started = assignment.start(program);
     }
     started
+}
+
+/// Returns true if this machine lets nobody have namespaces, by a note that was made when it refused a room. `probe` finds
+/// out whether a command by itself lacks them, too, once.
+pub(crate) fn lacks_namespaces(state: &StateDir, probe: impl FnOnce() -> bool) -> bool {
+    Refusal::of(state.path()).is_of_all(probe)
 }
 
 /// A note that this machine lets nobody have namespaces, so that not every command tries in vain.
