@@ -1,14 +1,13 @@
 //! From what was asked for, and who calls, to exactly what a command may touch.
 
+mod offer;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use bashtion_sandbox::{
-    Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, SpawnError, Step, Visit,
-    landlock,
-};
+use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, Visit};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +15,8 @@ use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
 use crate::places::Places;
-use crate::rooms::{
-    Entry, NoRoom, RoomChoice, RoomSettings, Rooms, SharedTemporary, Wanted, lacks_namespaces,
-};
+use crate::rooms::{Entry, NoRoom, RoomSettings, Rooms, SharedTemporary, Wanted};
+use offer::{Offer, offer};
 
 /// How commands are confined.
 ///
@@ -198,92 +196,6 @@ fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) ->
     outermost(workspaces)
 }
 
-/// The part of the world that a command can share with others of its workspace.
-enum Offer {
-    Room(Box<Shared>),
-    Temporary(SharedTemporary),
-    Nothing,
-}
-
-/// A place in the room of the workspace, or what can be had of it.
-fn offer(
-    job: &Job,
-    settings: &SandboxSettings,
-    tools: Tools<'_>,
-    workspaces: &[PathBuf],
-    notes: &mut Vec<String>,
-) -> Offer {
-    let Some(program) = tools.keeper.filter(|_| settings.mode == Mode::Workspace) else {
-        return Offer::Nothing;
-    };
-    let wanted = Wanted {
-        program: program.to_owned(),
-        settings: settings.clone(),
-        state: tools.state.clone(),
-        workspace: job.workspace.clone(),
-        workspaces: workspaces.to_vec(),
-        home: job.home.clone(),
-        search_path: job.search_path.clone(),
-        shell: tools.shell.to_owned(),
-        places: Arc::clone(tools.places),
-        attended: job.leftovers == Leftovers::End,
-        sockets: sockets(job, settings),
-        alone: (settings.room.choice == RoomChoice::Alone).then(|| crate::short_name::random("alone-")),
-    };
-    if settings.namespaces == Namespaces::Never {
-        return without_room(&wanted, "the configuration allows no namespaces", notes);
-    }
-    if !tools.sandbox.lacks_namespaces() {
-        if landlock().problem().is_some() || !tools.sandbox.has_namespaces() {
-            return Offer::Nothing;
-        }
-        match tools.rooms.enter(&wanted) {
-            Ok(entry) => {
-                let (visit, rooms) = (wanted.visit(&entry), Arc::clone(tools.rooms));
-                return Offer::Room(Box::new(Shared { entry, visit, wanted, rooms }));
-            }
-            Err(NoRoom::Refused { source }) if is_about_namespaces(&source) => {
-                let probe = || {
-                    let confinement = alone(job, settings, tools, workspaces.to_vec());
-                    confinement.is_ok_and(|confinement| tools.sandbox.assess(&confinement).is_ok())
-                        && tools.sandbox.lacks_namespaces()
-                };
-                if !lacks_namespaces(tools.state, probe) {
-                    notes.push(format!("{NOTHING_SHARED}, because this machine allows no room for them"));
-                    return Offer::Nothing;
-                }
-            }
-            Err(error) => {
-                let why = crate::causes(&error);
-                notes.push(format!(
-                    "no room could be made for this workspace, so the command runs alone: {why}"
-                ));
-                return Offer::Nothing;
-            }
-        }
-    }
-    without_room(&wanted, "this machine allows no namespaces", notes)
-}
-
-const NOTHING_SHARED: &str = "commands of this workspace share no /tmp, loopback or processes";
-
-/// The shared temporary directory, unless the command wants to be alone.
-fn without_room(wanted: &Wanted, why: &str, notes: &mut Vec<String>) -> Offer {
-    if wanted.settings.room.choice == RoomChoice::Alone {
-        return Offer::Nothing;
-    }
-    match SharedTemporary::of(wanted) {
-        Ok(temporary) => {
-            notes.push(format!("{NOTHING_SHARED}, only $TMPDIR, because {why}"));
-            Offer::Temporary(temporary)
-        }
-        Err(error) => {
-            notes.push(format!("{NOTHING_SHARED}, nor $TMPDIR, because {why}: {error}"));
-            Offer::Nothing
-        }
-    }
-}
-
 /// Fills in the usual limits where none were given, on hosts that can limit a whole tree.
 pub(crate) fn limits_or_usual(said: ResourceLimits, sandbox: &Sandbox) -> ResourceLimits {
     if !sandbox.can_limit_trees() {
@@ -295,10 +207,6 @@ pub(crate) fn limits_or_usual(said: ResourceLimits, sandbox: &Sandbox) -> Resour
         processes: said.processes.or(usual.processes),
         ..said
     }
-}
-
-fn is_about_namespaces(error: &SpawnError) -> bool {
-    matches!(error, SpawnError::Refused { step: Step::Namespaces | Step::Clone, .. })
 }
 
 fn sockets(job: &Job, settings: &SandboxSettings) -> Vec<PathBuf> {

@@ -1,22 +1,19 @@
 //! Running a command in a room: the side of whoever wants it run.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags, Timespec};
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::process::{Pid, kill_process};
+use rustix::process::Pid;
 
-use super::keeper::{FILES, file_name};
+use super::kept::{Room, nonsense};
 use super::link::send_long;
-use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of};
-use super::packet::{LONGEST, peer, receive, send};
+use super::member::Member;
+use super::order::{Answering, Order, Question, Reply, Started, step_of};
+use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
@@ -27,18 +24,8 @@ use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::report::NO_LISTENER;
-use crate::room::{RoomFacts, RoomStatus};
 use crate::spec::{Prepared, SpawnError, Step};
-use crate::wire::{Reader, Writer};
-use crate::{Child, Confinement, Exit, Network, ResourceLimits, Signal, Usage};
-
-/// A room that is kept by another process.
-#[derive(Debug)]
-pub struct Room {
-    directory: PathBuf,
-    key: String,
-    facts: RoomFacts,
-}
+use crate::{Child, Confinement, Network, ResourceLimits};
 
 /// One command's stay in a room.
 #[derive(Debug, Clone)]
@@ -55,140 +42,6 @@ pub struct Visit {
     pub sockets: Vec<PathBuf>,
     /// The command's limits.
     pub limits: ResourceLimits,
-}
-
-impl Room {
-    /// Finds the room of that name in a directory of rooms. None if there is none, or none that this version knows.
-    pub fn find(directory: &Path, key: &str) -> io::Result<Option<Self>> {
-        let bytes = match fs::read(directory.join(file_name(key, "facts"))) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes?,
-        };
-        let facts = RoomFacts::from_bytes(&bytes);
-        Ok(facts.map(|facts| Self { directory: directory.to_owned(), key: key.to_owned(), facts }))
-    }
-
-    /// Removes what a killed keeper has left of a room, of any version. One that somebody keeps stays.
-    pub fn remove_if_dead(directory: &Path, key: &str) {
-        let connected = connect(directory, &file_name(key, "room"), IMPATIENCE);
-        if connected.is_err_and(|error| is_gone(&error)) {
-            FILES.iter().for_each(|kind| drop(fs::remove_file(directory.join(file_name(key, kind)))));
-        }
-    }
-
-    /// Returns what its keeper has written down.
-    #[must_use]
-    pub fn facts(&self) -> &RoomFacts {
-        &self.facts
-    }
-
-    /// Asks for its commands, processes and ports.
-    pub fn status(&self) -> io::Result<RoomStatus> {
-        let Reply::Status(bytes) = self.ask(&Question::Status)? else { return Err(nonsense()) };
-        let mut status = RoomStatus::from_bytes(&bytes).ok_or_else(nonsense)?;
-        status.exposed = self.doors(None)?;
-        Ok(status)
-    }
-
-    /// Ends it if nothing runs in it. Returns whether it ends.
-    pub fn end_if_idle(&self) -> io::Result<bool> {
-        Ok(self.ask(&Question::EndIfIdle)? == Reply::Done(true))
-    }
-
-    /// Ends it, with everything that runs in it. One that does not answer ends when its keeper is killed.
-    pub fn end(&self) -> io::Result<()> {
-        match self.ask(&Question::End) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.kill_keeper(),
-            Err(error) if is_gone(&error) => Ok(()),
-            asked => asked.map(drop),
-        }
-    }
-
-    /// Kills the process that listens on its socket, if that is its keeper: its number may be another's by now.
-    fn kill_keeper(&self) -> io::Result<()> {
-        let listening = peer(&self.connect("room", IMPATIENCE)?).map_or(0, |peer| peer.pid);
-        match Pid::from_raw(listening).filter(|_| listening == self.facts.keeper) {
-            Some(keeper) => Ok(kill_process(keeper, rustix::process::Signal::KILL)?),
-            None => Err(io::ErrorKind::TimedOut.into()),
-        }
-    }
-
-    /// Makes one of its ports reachable on the host's loopback, and returns the port there. 0 is any that is free.
-    pub fn expose(&self, port: u16, outside: u16) -> io::Result<u16> {
-        let doors = self.doors(Some((port, outside)))?;
-        let door = doors.iter().rev().find(|(inner, outer)| *inner == port && [0, *outer].contains(&outside));
-        door.map(|(_, outer)| *outer).ok_or_else(nonsense)
-    }
-
-    fn doors(&self, wanted: Option<(u16, u16)>) -> io::Result<Vec<(u16, u16)>> {
-        let socket = self.connect("door", IMPATIENCE)?;
-        let mut writer = Writer::default();
-        match wanted {
-            Some((inner, outer)) => [inner, outer].into_iter().for_each(|port| writer.number(port.into())),
-            None => writer.byte(0),
-        }
-        send(&socket, &writer.into_bytes(), &[])?;
-        let mut buffer = vec![0; LONGEST];
-        let count = receive(&socket, &mut buffer, &mut vec![])?;
-        let mut reader = Reader::new(&buffer[..count]);
-        match reader.int().ok_or_else(nonsense)? {
-            0 => {}
-            errno => return Err(io::Error::from_raw_os_error(errno)),
-        }
-        let port = |reader: &mut Reader<'_>| u16::try_from(reader.number()?).ok();
-        reader.list(|reader| Some((port(reader)?, port(reader)?))).ok_or_else(nonsense)
-    }
-
-    fn ask(&self, question: &Question) -> io::Result<Reply> {
-        let socket = self.connect("room", IMPATIENCE)?;
-        send_long(&socket, &question.to_bytes(), &[])?;
-        let mut buffer = vec![0; LONGEST];
-        match receive(&socket, &mut buffer, &mut vec![])? {
-            0 => Err(io::ErrorKind::ConnectionReset.into()),
-            count => Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense),
-        }
-    }
-
-    fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {
-        connect(&self.directory, &file_name(&self.key, kind), patience)
-    }
-}
-
-/// Connects to a socket of a room, on which nothing takes longer than that.
-fn connect(directory: &Path, name: &str, patience: Duration) -> io::Result<OwnedFd> {
-    /// The kernel takes no longer name.
-    const LONGEST_NAME: usize = 107;
-    let socket =
-        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    for what in [Timeout::Recv, Timeout::Send] {
-        set_socket_timeout(&socket, what, Some(patience))?;
-    }
-    let path = directory.join(name);
-    if path.as_os_str().len() <= LONGEST_NAME {
-        rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
-        return Ok(socket);
-    }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(directory, flags, Mode::empty())?;
-    let path = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
-    Ok(socket)
-}
-
-/// A room that does not answer is none. What it is asked with this it knows at once.
-const IMPATIENCE: Duration = Duration::from_secs(3);
-
-/// Returns true if nobody is at the other end any more.
-fn is_gone(error: &io::Error) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound};
-    matches!(error.kind(), BrokenPipe | ConnectionRefused | ConnectionReset | NotFound)
-}
-
-fn nonsense() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        "the room's keeper does not answer as one of this version does",
-    )
 }
 
 /// The time that a room has to start a command, also on a machine that is busy.
@@ -215,7 +68,7 @@ impl Visit {
         let kind = if self.network == Network::On { "host" } else { "room" };
         let no_room = |source| SpawnError::NoRoom { source };
         let socket = self.room.connect(kind, PATIENCE).map_err(no_room)?;
-        let snapshot = snapshot_of(&self.room.facts).map_err(failed)?;
+        let snapshot = snapshot_of(self.room.facts()).map_err(failed)?;
         let channel = self.attended.then(|| channels.take()).transpose().map_err(failed)?;
         let tag = Tag::unique();
         let order = Question::Order(Box::new(self.order(prepared, tag)));
@@ -239,7 +92,7 @@ impl Visit {
             None => return Err(SpawnError::RoomLost { source: io::ErrorKind::UnexpectedEof.into() }),
         };
         let held = TreeHeld { memory: started.memory, processes: started.processes };
-        let mut report = room_report(&self.room.facts, &self.limits, held, started.unprotected, &self.name);
+        let mut report = room_report(self.room.facts(), &self.limits, held, started.unprotected, &self.name);
         let (room_pid, unheard) = (started.room_pid, started.unheard);
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
@@ -254,8 +107,7 @@ impl Visit {
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
-        Child::in_room(pid, room_pid, Member { socket, ended: None, ports: vec![] }, tree, report)
-            .map_err(failed)
+        Child::in_room(pid, room_pid, Member::new(socket), tree, report).map_err(failed)
     }
 
     fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
@@ -275,7 +127,7 @@ impl Visit {
     }
 
     fn reach(&self) -> Reach {
-        let facts = &self.room.facts;
+        let facts = self.room.facts();
         reach(&facts.confinement, self.network, facts.network, self.sockets.clone())
     }
 }
@@ -352,90 +204,3 @@ fn pid_of(process: &OwnedFd) -> io::Result<Pid> {
         Some(pid) => Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::NotFound.into()),
     }
 }
-
-/// A command in a room, as whoever runs it holds it. If this is dropped before its end is known, the room ends it.
-#[derive(Debug)]
-pub(crate) struct Member {
-    socket: OwnedFd,
-    ended: Option<End>,
-    ports: Vec<u16>,
-}
-
-/// The end of a command.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    exit: Exit,
-    usage: Usage,
-    /// The room has ended, and with it the command.
-    is_lost: bool,
-}
-
-impl Member {
-    /// Can be read when it has ended.
-    pub(crate) fn socket(&self) -> &OwnedFd {
-        &self.socket
-    }
-
-    /// Returns true if the shell has ended.
-    pub(crate) fn has_ended(&mut self) -> io::Result<bool> {
-        const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if self.ended.is_some() {
-            return Ok(true);
-        }
-        let mut ready = [PollFd::new(&self.socket, PollFlags::IN)];
-        if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&AT_ONCE)))? == 0 {
-            return Ok(false);
-        }
-        self.wait().map(|_| true)
-    }
-
-    /// Waits for its end.
-    pub(crate) fn wait(&mut self) -> io::Result<(Exit, Usage)> {
-        if let Some(End { exit, usage, .. }) = self.ended {
-            return Ok((exit, usage));
-        }
-        let mut buffer = [0; 8192];
-        let end = match receive(&self.socket, &mut buffer, &mut vec![]) {
-            Ok(count) if count > 0 => match Reply::from_bytes(&buffer[..count]) {
-                Some(Reply::Ended { exit, usage, ports }) => {
-                    self.ports = ports;
-                    End { exit, usage, is_lost: false }
-                }
-                Some(_) | None => return Err(nonsense()),
-            },
-            Ok(_) => LOST,
-            // One that has been silent for that long is as good as lost.
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::WouldBlock) =>
-            {
-                LOST
-            }
-            Err(error) => return Err(error),
-        };
-        self.ended = Some(end);
-        Ok((end.exit, end.usage))
-    }
-
-    /// Returns the ports that the room listened on at that time.
-    pub(crate) fn ports(&self) -> &[u16] {
-        &self.ports
-    }
-
-    pub(crate) fn is_lost(&self) -> bool {
-        self.ended.is_some_and(|end| end.is_lost)
-    }
-
-    /// Lets the spawner reap it. What is left of it is left on purpose.
-    pub(crate) fn say_farewell(&self, is_clean: bool) {
-        if self.ended.is_some_and(|end| !end.is_lost) {
-            let farewell = if is_clean { Farewell::Clean } else { Farewell::Used };
-            let _ = send(&self.socket, &[farewell as u8], &[]);
-        }
-    }
-}
-
-const LOST: End = End {
-    exit: Exit::Signal(Signal::KILL),
-    usage: Usage { cpu: Duration::ZERO, max_rss_kib: 0 },
-    is_lost: true,
-};
