@@ -15,6 +15,7 @@ use crate::engine::Settings;
 use crate::environment;
 use crate::environment::Base;
 use crate::limits::Beyond;
+use crate::output::temporary_directory;
 use crate::request::{BaseEnv, Timeout};
 use crate::rooms::may_be_of_room;
 use crate::{KeepFile, Leftovers, Limits, Mode, OutputSettings, Request, SandboxSettings, ToolContext};
@@ -180,9 +181,10 @@ impl Job {
             display: display(&request.command, &[&cwd, &asked_for]),
             env: environment::build(&settings.env, &request, context, &workspace),
             home: absolute(context.var("HOME")),
-            temporary: absolute(context.var("TMPDIR"))
-                .filter(|path| path.is_dir())
-                .unwrap_or_else(|| "/tmp".into()),
+            temporary: temporary_directory(
+                absolute(context.var("TMPDIR")).as_deref(),
+                settings.state_dir.as_deref(),
+            ),
             tells_temporary: request.base_env == BaseEnv::OfEngine
                 && settings.env.base != Base::Empty
                 && !request.env.iter().any(|(name, _)| name == "TMPDIR"),

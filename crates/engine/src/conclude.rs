@@ -104,7 +104,7 @@ fn notes(ended: &Ended) -> Vec<String> {
         }
     }
     if ended.is_lost {
-        notes.push("the room of this command has ended, and the command with it: its keeper was killed, or somebody ended the room".to_owned());
+        notes.push("the room of this command has ended, and the command with it: its keeper was killed or does not answer, or somebody ended the room".to_owned());
     }
     let blind =
         |error| format!("its processes could not be looked for ({error}): some of them may still run");

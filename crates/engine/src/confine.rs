@@ -1,14 +1,13 @@
 //! From what was asked for, and who calls, to exactly what a command may touch.
 
+mod offer;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use bashtion_sandbox::{
-    Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, SpawnError, Step, Visit,
-    landlock,
-};
+use bashtion_sandbox::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits, Sandbox, Visit};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +15,8 @@ use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
 use crate::places::Places;
-use crate::rooms::{Entry, NoRoom, RoomChoice, RoomSettings, Rooms, Wanted};
+use crate::rooms::{Entry, NoRoom, RoomSettings, Rooms, SharedTemporary, Wanted};
+use offer::{Offer, offer};
 
 /// How commands are confined.
 ///
@@ -77,8 +77,8 @@ pub(crate) struct Confining {
 /// With whom a confined command shares its world.
 #[derive(Debug)]
 pub(crate) enum Way {
-    /// With nobody.
-    Alone(Box<Confinement>),
+    /// With nobody; but for a temporary directory, where namespaces cannot be had.
+    Alone { confinement: Box<Confinement>, temporary: Option<SharedTemporary> },
     /// With the others of its workspace.
     Room(Box<Shared>),
 }
@@ -146,9 +146,18 @@ impl Confining {
             Mode::Workspace => workspaces(job, settings, &mut notes),
             Mode::Off | Mode::ReadOnly => vec![],
         };
-        let way = match in_room(job, settings, tools, &workspaces, &mut notes) {
-            Some(shared) => Way::Room(Box::new(shared)),
-            None => Way::Alone(Box::new(alone(job, settings, tools, workspaces)?)),
+        let way = match offer(job, settings, tools, &workspaces, &mut notes) {
+            Offer::Room(shared) => Way::Room(shared),
+            Offer::Temporary(temporary) => {
+                let mut confinement = alone(job, settings, tools, workspaces)?;
+                confinement.writable.push(temporary.path.clone());
+                confinement.namespaces = Namespaces::Never;
+                Way::Alone { confinement: Box::new(confinement), temporary: Some(temporary) }
+            }
+            Offer::Nothing => {
+                let confinement = Box::new(alone(job, settings, tools, workspaces)?);
+                Way::Alone { confinement, temporary: None }
+            }
         };
         let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
         Ok(Some(Self { way, notes, sets_variables, home }))
@@ -187,47 +196,6 @@ fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) ->
     outermost(workspaces)
 }
 
-/// A place in the room of the workspace, where there can be one.
-fn in_room(
-    job: &Job,
-    settings: &SandboxSettings,
-    tools: Tools<'_>,
-    workspaces: &[PathBuf],
-    notes: &mut Vec<String>,
-) -> Option<Shared> {
-    let is_possible = settings.mode == Mode::Workspace
-        && settings.namespaces == Namespaces::WherePossible
-        && landlock().problem().is_none()
-        && tools.sandbox.has_namespaces();
-    let wanted = Wanted {
-        program: tools.keeper.filter(|_| is_possible)?.to_owned(),
-        settings: settings.clone(),
-        state: tools.state.clone(),
-        workspace: job.workspace.clone(),
-        workspaces: workspaces.to_vec(),
-        home: job.home.clone(),
-        search_path: job.search_path.clone(),
-        shell: tools.shell.to_owned(),
-        places: Arc::clone(tools.places),
-        attended: job.leftovers == Leftovers::End,
-        sockets: sockets(job, settings),
-        alone: (settings.room.choice == RoomChoice::Alone).then(|| crate::short_name::random("alone-")),
-    };
-    match tools.rooms.enter(&wanted) {
-        Ok(entry) => {
-            let (visit, rooms) = (wanted.visit(&entry), Arc::clone(tools.rooms));
-            Some(Shared { entry, visit, wanted, rooms })
-        }
-        // It turns out again, and is told, when the command makes a world of its own.
-        Err(NoRoom::Refused { source }) if is_about_namespaces(&source) => None,
-        Err(error) => {
-            let why = crate::causes(&error);
-            notes.push(format!("no room could be made for this workspace, so the command runs alone: {why}"));
-            None
-        }
-    }
-}
-
 /// Fills in the usual limits where none were given, on hosts that can limit a whole tree.
 pub(crate) fn limits_or_usual(said: ResourceLimits, sandbox: &Sandbox) -> ResourceLimits {
     if !sandbox.can_limit_trees() {
@@ -239,10 +207,6 @@ pub(crate) fn limits_or_usual(said: ResourceLimits, sandbox: &Sandbox) -> Resour
         processes: said.processes.or(usual.processes),
         ..said
     }
-}
-
-fn is_about_namespaces(error: &SpawnError) -> bool {
-    matches!(error, SpawnError::Refused { step: Step::Namespaces | Step::Clone, .. })
 }
 
 fn sockets(job: &Job, settings: &SandboxSettings) -> Vec<PathBuf> {

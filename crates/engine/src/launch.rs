@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
@@ -22,7 +22,7 @@ use crate::pipes::{Pipes, Readers};
 use crate::places::caches_elsewhere;
 use crate::plan::{Facts, Plan, Supervision};
 use crate::pool::{Again, Pool, Waiting, script};
-use crate::rooms::NoRoom;
+use crate::rooms::{NoRoom, SharedTemporary};
 use crate::session::{Desk, Epilogue, Session};
 use crate::stop;
 
@@ -42,6 +42,8 @@ pub(crate) struct Running {
     pub(crate) session: Option<Session>,
     /// For a shell that waits for the next such command.
     pub(crate) again: Option<Box<Again>>,
+    /// In use until nothing is left of the command.
+    pub(crate) _shared_temporary: Option<SharedTemporary>,
 }
 
 /// The shell itself. Dropping it before it was reaped ends its whole tree in the background.
@@ -105,7 +107,8 @@ pub enum LaunchError {
 
 pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
-    let Held { world, confinement, notes, temporary, desk, shared } = Held::by(confining, sandbox, &mut env)?;
+    let Held { world, confinement, notes, temporary, shared_temporary, desk, shared } =
+        Held::by(confining, sandbox, &mut env)?;
     let epilogue = plan.questions.map(|questions| {
         let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
         Epilogue::prepare(questions, &desk, &env)
@@ -162,6 +165,7 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Runni
         epilogue,
         session,
         again: again.map(Box::new),
+        _shared_temporary: shared_temporary,
     };
     Ok(running)
 }
@@ -235,6 +239,7 @@ struct Held {
     confinement: Option<Confinement>,
     notes: Vec<String>,
     temporary: Option<Temporary>,
+    shared_temporary: Option<SharedTemporary>,
     desk: Option<Desk>,
     shared: Option<Box<Shared>>,
 }
@@ -252,15 +257,21 @@ impl Held {
                 confinement: None,
                 notes: vec![],
                 temporary: None,
+                shared_temporary: None,
                 desk: None,
                 shared: None,
             });
         };
+        let directory: Option<PathBuf>;
+        let mut shared_temporary = None;
         let (world, confinement, temporary, desk, shared) = match way {
-            Way::Alone(confinement) => {
+            Way::Alone { confinement, temporary: with_others } => {
                 let made = sandbox.confine(&confinement).map_err(sandbox_failed)?;
                 let temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
                 let desk = temporary.as_ref().map(|temporary| Desk::within(temporary.path()));
+                let own = temporary.as_ref().map(|temporary| temporary.path().to_owned());
+                directory = with_others.as_ref().map(|shared| shared.path.clone()).or(own);
+                shared_temporary = with_others;
                 (World::Alone(made), *confinement, temporary, desk, None)
             }
             Way::Room(shared) => {
@@ -272,23 +283,20 @@ impl Held {
                     ..visit.room.facts().confinement.clone()
                 };
                 let desk = Desk::in_room(&shared.entry.temporary, &confinement.workspaces);
+                directory = Some(ROOMS_TEMPORARY.into());
                 (World::Room(visit), confinement, None, Some(desk), Some(shared))
             }
         };
-        let directory = match (&world, &temporary) {
-            (World::Room(_), _) => Some(Path::new(ROOMS_TEMPORARY)),
-            (World::Alone(_) | World::Host, temporary) => temporary.as_ref().map(Temporary::path),
-        };
         if let Some(directory) = directory.filter(|_| sets_variables) {
-            set(env, "TMPDIR", directory);
-            let variables = variables(&confinement, home.as_deref(), directory);
+            set(env, "TMPDIR", &directory);
+            let variables = variables(&confinement, home.as_deref(), &directory);
             for (name, value) in variables {
                 if !env.iter().any(|(known, _)| *known == name) {
                     env.push((name, value));
                 }
             }
         }
-        Ok(Self { world, confinement: Some(confinement), notes, temporary, desk, shared })
+        Ok(Self { world, confinement: Some(confinement), notes, temporary, shared_temporary, desk, shared })
     }
 }
 
@@ -319,7 +327,8 @@ fn spawn_failed(source: SpawnError, program: &Path, facts: &Facts) -> LaunchErro
         SpawnError::Refused { .. }
         | SpawnError::Nul { .. }
         | SpawnError::NoRoom { .. }
-        | SpawnError::RoomLost { .. } => LaunchError::Spawn {
+        | SpawnError::RoomLost { .. }
+        | SpawnError::RoomSilent { .. } => LaunchError::Spawn {
             program: program.display().to_string(),
             cwd: facts.cwd.display().to_string(),
             source,

@@ -86,7 +86,7 @@ pub use launch::LaunchError;
 pub use ledger::{Ledger, LedgerError};
 pub use limits::{Beyond, Limits};
 pub use outcome::{Fate, Leftover, Outcome, Status};
-pub use output::{Captures, Cut, Decoder, Ends, Output, OutputSettings, Text, Unit};
+pub use output::{Captures, Cut, Decoder, Ends, Output, OutputSettings, Text, Unit, temporary_directory};
 pub use plan::PlanError;
 pub use profile::{
     AuditMode, AuditSettings, Hint, Layers, Origin, Profile, ProfileError, Setting, ToolFormat, ToolSettings,
@@ -94,7 +94,7 @@ pub use profile::{
 };
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
-pub use rooms::{KeptRoom, KeptRooms, RoomChoice, RoomError, RoomSettings};
+pub use rooms::{KeptRoom, KeptRooms, RoomChoice, RoomError, RoomExamination, RoomSettings};
 pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{

@@ -88,6 +88,9 @@ impl Room {
         Ok(None)
     }
 
+    /// Removes what a killed keeper has left: there are none here.
+    pub fn remove_if_dead(_: &Path, _: &str) {}
+
     /// Returns what its keeper has written down.
     #[must_use]
     pub fn facts(&self) -> &RoomFacts {
@@ -213,6 +216,12 @@ impl Sandbox {
     /// Whether namespaces can be had: not here.
     #[must_use]
     pub fn has_namespaces(&self) -> bool {
+        false
+    }
+
+    /// Returns true if this host has refused namespaces: it was not asked.
+    #[must_use]
+    pub fn lacks_namespaces(&self) -> bool {
         false
     }
 

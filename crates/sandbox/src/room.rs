@@ -7,7 +7,7 @@ use crate::wire::{Reader, Writer};
 use crate::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits};
 
 /// The version of everything that passes between a room and those who use it. A room of another version is another room.
-pub const ROOM_VERSION: u32 = 1;
+pub const ROOM_VERSION: u32 = 2;
 
 /// Everything that decides what a room is. Its keeper is told it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +116,7 @@ impl RoomPlan {
 impl RoomFacts {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
+        writer.number(ROOM_VERSION.into());
         writer.signed(self.keeper.into());
         writer.number(self.started);
         write_confinement(&mut writer, &self.confinement);
@@ -135,8 +136,12 @@ impl RoomFacts {
         writer.into_bytes()
     }
 
+    /// None if they are those of another version, or none at all.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
+        if reader.number()? != u64::from(ROOM_VERSION) {
+            return None;
+        }
         Some(Self {
             keeper: reader.int()?,
             started: reader.number()?,

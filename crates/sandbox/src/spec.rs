@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::{ConfineError, Confined, Visit};
 
@@ -162,6 +163,16 @@ pub enum SpawnError {
     RoomLost {
         /// What the kernel said.
         source: io::Error,
+    },
+    /// The room did not say in time whether the command runs.
+    #[error(
+        "the room has not answered for {} seconds: its keeper is stopped, or this machine is too busy; if the command begins \
+         after all, it is ended at once; `bashtion rooms end` ends the room",
+        after.as_secs()
+    )]
+    RoomSilent {
+        /// The time that was waited.
+        after: Duration,
     },
     /// The kernel refused one step of the start.
     #[error("cannot {step}")]

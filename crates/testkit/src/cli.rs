@@ -26,6 +26,12 @@ impl World {
         Self { root, program: program.into() }
     }
 
+    /// The same world with another binary.
+    #[must_use]
+    pub fn with_program(self, program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), ..self }
+    }
+
     /// Where commands run.
     #[must_use]
     pub fn work(&self) -> PathBuf {

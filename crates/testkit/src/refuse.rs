@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::thread;
 
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 
 /// Whether a missing privilege or component must fail the test rather than skip it.
 #[must_use]
@@ -23,10 +25,39 @@ pub fn in_a_thread_without_landlock<T: Send>(body: impl FnOnce() -> T + Send) ->
     in_a_thread_without(&calls, libc::ENOSYS, body)
 }
 
+/// Runs `body` in a thread that can have no namespaces, like everything that it starts, as in most containers.
+pub fn in_a_thread_without_namespaces<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    const KINDS: [i32; 7] = [
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWNET,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWUTS,
+        libc::CLONE_NEWCGROUP,
+    ];
+    let of_kind = |kind: i32| {
+        let flag = u64::from(kind.unsigned_abs());
+        let has_flag = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag);
+        SeccompRule::new(vec![has_flag.expect("a valid condition")]).expect("a valid rule")
+    };
+    let clone = KINDS.map(of_kind).into();
+    let rules = [(libc::SYS_unshare, vec![]), (libc::SYS_setns, vec![]), (libc::SYS_clone, clone)];
+    // What cannot look into its argument refuses `clone3` as if there were none, so that `clone` is called instead.
+    in_a_thread_without_clone3(libc::ENOSYS, || in_a_thread_with(rules.into(), libc::EPERM, body))
+}
+
 fn in_a_thread_without<T: Send>(calls: &[i64], errno: i32, body: impl FnOnce() -> T + Send) -> T {
+    in_a_thread_with(calls.iter().map(|call| (*call, vec![])).collect(), errno, body)
+}
+
+fn in_a_thread_with<T: Send>(
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    errno: i32,
+    body: impl FnOnce() -> T + Send,
+) -> T {
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
     let architecture = std::env::consts::ARCH.try_into().expect("seccompiler knows it");
-    let rules: BTreeMap<_, _> = calls.iter().map(|call| (*call, vec![])).collect();
     let filter =
         SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).expect("a valid filter");
     let program: BpfProgram = filter.try_into().expect("a filter that compiles");

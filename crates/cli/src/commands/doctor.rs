@@ -5,16 +5,19 @@ mod hooks;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bashtion::{Examination, Landlock, Report, SandboxMode, landlock_lacks};
+use bashtion::{
+    Examination, Landlock, Report, RoomExamination, SandboxMode, landlock_lacks, temporary_directory,
+};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::exit_code::FAILURE;
+use crate::state_dir::state_dir;
 use crate::ui::{self, Format};
 
 /// Say what this machine can enforce, what to do so that it can enforce more, and whether installed hooks really fire.
 ///
-/// Each mode is tried on a process that applies it and ends, each hook with a command that is to be refused, and that
+/// Each mode is tried on a process that applies it and ends, a room is made and ended, each hook is tried with a command that is to be refused, and that
 /// nobody runs. The exit code is 0 if the default mode is enforced in every respect and no installed hook fails, else 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -31,16 +34,27 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let temporary = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    let examination = Examination::of_this_host(&temporary.unwrap_or_else(|| "/tmp".into()));
+    let state = state_dir();
+    let temporary = temporary_directory(temporary.as_deref(), state.as_deref());
+    let examination = Examination::of_this_host(&temporary);
+    let rooms = RoomExamination::of_this_host(state.as_deref(), &temporary);
     let hooks = hooks::examine();
     if args.json {
         let mut json = as_json(&examination);
+        json["rooms"] = json!({
+            "possible": rooms.problem.is_none(),
+            "shared": rooms.shared(),
+            "not_shared": rooms.not_shared(),
+            "reason": rooms.problem,
+            "kept": rooms.kept,
+        });
         json["hooks"] = hooks.iter().map(hooks::Hook::as_json).collect();
         ui::print_json(&json)?;
     } else {
         let hooks: String = hooks.iter().map(hooks::Hook::as_text).collect();
         let title = if hooks.is_empty() { "" } else { "\nhooks\n" };
-        ui::print(format!("{}{title}{hooks}", as_text(&examination)).as_bytes())?;
+        let text = as_text(&examination, &rooms_as_text(&rooms));
+        ui::print(format!("{text}{title}{hooks}").as_bytes())?;
     }
     let works = hooks.iter().all(hooks::Hook::works);
     Ok(if examination.is_full() && works { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
@@ -82,7 +96,19 @@ fn as_json(examination: &Examination) -> Value {
     })
 }
 
-fn as_text(examination: &Examination) -> String {
+fn rooms_as_text(rooms: &RoomExamination) -> String {
+    let mut text = match &rooms.problem {
+        None => "rooms        yes\n".to_owned(),
+        Some(problem) => format!("rooms        no: {problem}\n"),
+    };
+    text += &format!("             - commands of a workspace share {}\n", rooms.shared().join(", "));
+    if !rooms.not_shared().is_empty() {
+        text += &format!("             - they do not share {}\n", rooms.not_shared().join(", "));
+    }
+    text + &format!("             - kept now: {}\n", rooms.kept)
+}
+
+fn as_text(examination: &Examination, rooms: &str) -> String {
     let yes = |is: bool| if is { "yes" } else { "no" };
     let landlock = match examination.landlock {
         Landlock::Abi(abi) => format!("ABI {abi}"),
@@ -96,6 +122,7 @@ fn as_text(examination: &Examination) -> String {
     }
     text += &format!("seccomp      {}\n", yes(examination.seccomp));
     text += &format!("namespaces   {}\n", yes(examination.namespaces));
+    text += rooms;
     text += &format!("tree limits  {}\n", yes(examination.tree_limits));
     text += &format!("root         {}\n", yes(examination.root));
     text += &format!("container    {}\n", examination.container.unwrap_or("no"));

@@ -1,5 +1,6 @@
 //! `bashtion rooms`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bashtion::{KeptRoom, KeptRooms, RoomError, TaskState, Tasks};
@@ -111,7 +112,7 @@ fn end(rooms: &KeptRooms, args: &End, json: bool) -> Result<ExitCode, CliError> 
     let names = match &args.room {
         Some(name) => vec![name.clone()],
         None if args.all => rooms.names()?,
-        None => names(here(rooms)?),
+        None => names_here(rooms)?,
     };
     for name in &names {
         rooms.end(name)?;
@@ -143,8 +144,7 @@ fn expose(rooms: &KeptRooms, args: &Expose, json: bool) -> Result<ExitCode, CliE
 
 /// Those of the working directory.
 fn here(rooms: &KeptRooms) -> Result<Vec<KeptRoom>, CliError> {
-    let directory =
-        std::env::current_dir().map_err(|error| CliError::failed("cannot tell where we are", &error))?;
+    let directory = working_directory()?;
     let found = rooms.of_directory(&directory)?;
     if found.is_empty() {
         return Err(RoomError::NoneHere { workspace: directory }.into());
@@ -152,8 +152,16 @@ fn here(rooms: &KeptRooms) -> Result<Vec<KeptRoom>, CliError> {
     Ok(found)
 }
 
-fn names(rooms: Vec<KeptRoom>) -> Vec<String> {
-    let mut names: Vec<_> = rooms.into_iter().map(|room| room.name).collect();
-    names.dedup();
-    names
+/// The names of those of the working directory, also if they do not answer.
+fn names_here(rooms: &KeptRooms) -> Result<Vec<String>, CliError> {
+    let directory = working_directory()?;
+    let names = rooms.names_of_directory(&directory)?;
+    if names.is_empty() {
+        return Err(RoomError::NoneHere { workspace: directory }.into());
+    }
+    Ok(names)
+}
+
+fn working_directory() -> Result<PathBuf, CliError> {
+    std::env::current_dir().map_err(|error| CliError::failed("cannot tell where we are", &error))
 }

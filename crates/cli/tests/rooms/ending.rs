@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-fn keepers(place: &Place) -> Vec<i32> {
-    let folder = place.work().parent().unwrap().join("state/private/rooms");
+pub(crate) fn keepers(place: &Place) -> Vec<i32> {
+    let folder = place.rooms_folder();
     let works_there = |pid: &i32| {
         fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|directory| directory.starts_with(&folder))
     };

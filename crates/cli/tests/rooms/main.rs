@@ -4,10 +4,17 @@
 mod caches;
 mod debuggers;
 mod ending;
+mod groups;
+mod hosts;
+mod killed_keepers;
 mod languages;
 mod place;
 mod pool;
 mod rooms;
 mod servers;
 mod sharing;
+mod silence;
 mod terminals;
+mod users;
+mod versions;
+mod without_namespaces;

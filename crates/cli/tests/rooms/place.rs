@@ -15,12 +15,14 @@ pub(crate) struct Place {
     world: World,
     /// The binary where an ordinary user finds it.
     ordinary: Option<PathBuf>,
+    /// The configuration file, if it has one.
+    configuration: Option<PathBuf>,
 }
 
 impl Place {
     /// Of the user that runs the tests.
     pub(crate) fn new() -> Self {
-        Self { world: World::new(env!("CARGO_BIN_EXE_bashtion")), ordinary: None }
+        Self { world: World::new(env!("CARGO_BIN_EXE_bashtion")), ordinary: None, configuration: None }
     }
 
     /// Of a user without privileges.
@@ -28,15 +30,20 @@ impl Place {
         let world = World::new(env!("CARGO_BIN_EXE_bashtion"));
         let work = world.work();
         let root = work.parent().unwrap();
-        let binary = root.join("bashtion");
-        let program = env!("CARGO_BIN_EXE_bashtion");
-        fs::hard_link(program, &binary).or_else(|_| fs::copy(program, &binary).map(drop)).unwrap();
+        let binary = link_program(root);
         fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(world.state()).unwrap();
         for path in [&work, &root.join("home"), &world.state()] {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        Self { world, ordinary: Some(binary) }
+        Self { world, ordinary: Some(binary), configuration: None }
+    }
+
+    /// Of the user that runs the tests, with the program in a directory of the test.
+    pub(crate) fn with_own_program() -> Self {
+        let world = World::new(env!("CARGO_BIN_EXE_bashtion"));
+        let program = link_program(world.work().parent().unwrap());
+        Self { world: world.with_program(program), ordinary: None, configuration: None }
     }
 
     /// One of each.
@@ -52,6 +59,29 @@ impl Place {
         self.work().parent().unwrap().join("home")
     }
 
+    /// The directory of its rooms.
+    pub(crate) fn rooms_folder(&self) -> PathBuf {
+        self.work().parent().unwrap().join("state/private/rooms")
+    }
+
+    /// The one file of its room or its `/tmp` whose path ends so.
+    pub(crate) fn room_file(&self, ending: &str) -> PathBuf {
+        let folders = fs::read_dir(self.rooms_folder()).unwrap().flatten().map(|entry| entry.path());
+        let folders = folders.flat_map(|folder| [folder.join("tmp"), folder]);
+        let files = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        let found: Vec<_> =
+            files.map(|file| file.path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+        assert_eq!(found.len(), 1, "{ending}: {found:?}");
+        found[0].clone()
+    }
+
+    /// `bashtion` by way of a program that changes something first.
+    pub(crate) fn through(&self, program: &str, args: &[&str]) -> Run {
+        let binary = self.ordinary.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bashtion").into());
+        let run = self.world.program(program).args(args).env("BASHTION", binary.to_str().unwrap());
+        self.with_configuration(run)
+    }
+
     /// A file in the workspace.
     pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.work().join(name), text).unwrap();
@@ -64,11 +94,31 @@ impl Place {
         path.to_str().unwrap().to_owned()
     }
 
+    /// The same with a configuration of its own.
+    pub(crate) fn configured(mut self, text: &str) -> Self {
+        let path = self.work().parent().unwrap().join("config.toml");
+        fs::write(&path, text).unwrap();
+        self.configuration = Some(path);
+        self
+    }
+
     /// `bashtion`
     pub(crate) fn bashtion(&self) -> Run {
-        let Some(binary) = &self.ordinary else { return self.world.bashtion() };
-        let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
-        self.world.program("setpriv").args(&[&user[0], &user[1], "--clear-groups"]).arg(binary)
+        let run = match &self.ordinary {
+            None => self.world.bashtion(),
+            Some(binary) => {
+                let user = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+                self.world.program("setpriv").args(&[&user[0], &user[1], "--clear-groups"]).arg(binary)
+            }
+        };
+        self.with_configuration(run)
+    }
+
+    fn with_configuration(&self, run: Run) -> Run {
+        match &self.configuration {
+            None => run,
+            Some(path) => run.env("BASHTION_CONFIG", path.to_str().unwrap()),
+        }
     }
 
     /// `bashtion run OPTIONS COMMAND`
@@ -140,6 +190,13 @@ impl Place {
         }
         found
     }
+}
+
+/// Puts the program into a directory of the test, so that its processes can be told by their command lines.
+pub(crate) fn link_program(directory: &Path) -> PathBuf {
+    let (program, path) = (env!("CARGO_BIN_EXE_bashtion"), directory.join("bashtion"));
+    fs::hard_link(program, &path).or_else(|_| fs::copy(program, &path).map(drop)).unwrap();
+    path
 }
 
 impl Drop for Place {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-fn rooms(place: &Place) -> Vec<Value> {
+pub(crate) fn rooms(place: &Place) -> Vec<Value> {
     place.bashtion().args(&["rooms", "--json"]).finish().json().as_array().unwrap().clone()
 }
 
@@ -83,6 +83,20 @@ fn a_room_where_nothing_runs_is_idle() {
     wait_until("it is idle", || rooms(&place)[0]["idle_ms"].as_u64() > Some(0));
     let listed = &rooms(&place)[0];
     assert_eq!((&listed["commands"], &listed["tasks"]), (&0.into(), &0.into()), "{listed}");
+}
+
+/// Something runs, though no command does.
+#[test]
+fn a_room_with_kept_leftovers_is_not_idle() {
+    for place in Place::both() {
+        place.prints_with(&["--leftovers", "keep"], "sleep 4332 > /dev/null 2>&1 &");
+        for _ in 0..3 {
+            let listed = &rooms(&place)[0];
+            assert_eq!((&listed["commands"], &listed["idle_ms"]), (&0.into(), &0.into()), "{listed}");
+        }
+        place.prints("kill $(pgrep -x sleep)");
+        wait_until("it is idle", || rooms(&place)[0]["idle_ms"].as_u64() > Some(0));
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub use cut::{Cut, Unit};
 pub use decode::Decoder;
 use file::{OutputFile, Saved};
 pub(crate) use state::StateDir;
+pub use state::temporary_directory;
 use window::Window;
 
 /// What a command printed.

@@ -7,6 +7,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{Access, access};
+
+/// Finds a directory in which temporary ones can be made: the one that is named, one of the usual ones, or one in the state
+/// directory.
+///
+/// ```
+/// let found = bashtion::temporary_directory(Some("/nowhere".as_ref()), None);
+/// assert!(found.is_dir());
+/// ```
+#[must_use]
+pub fn temporary_directory(named: Option<&Path>, state_dir: Option<&Path>) -> PathBuf {
+    const USUAL: [&str; 2] = ["/tmp", "/var/tmp"];
+    let can_be_used =
+        |path: &&Path| path.is_dir() && access(*path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    let found = named.into_iter().chain(USUAL.map(Path::new)).find(can_be_used).map(Path::to_owned);
+    let own = || StateDir::new(state_dir.map(Path::to_owned)).folder("tmp").ok();
+    found.or_else(own).unwrap_or_else(|| USUAL[0].into())
+}
+
 /// A directory that only the user can write to, made when the first file is.
 #[derive(Debug, Clone)]
 pub(crate) struct StateDir {

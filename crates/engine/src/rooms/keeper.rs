@@ -3,17 +3,17 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bashtion_sandbox::{Confinement, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step, remove_tree};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
+use super::temporary::KeptFiles;
 use super::wanted::Wanted;
-use super::{NoRoom, Place, RoomChoice, take_turn};
+use super::{NoRoom, Place, RoomChoice};
 use crate::confine::{expand, limits_or_usual};
 
 /// The first argument of a keeper. Nobody types it.
@@ -31,8 +31,7 @@ pub(super) struct Assignment {
 struct Files {
     /// True if they are removed with the room.
     is_alone: bool,
-    keep_for: Duration,
-    keep_size: u64,
+    kept: KeptFiles,
 }
 
 /// The answer of a keeper.
@@ -78,7 +77,7 @@ impl Assignment {
             possible_secrets: existing.possible.clone(),
             idle: if is_alone { Duration::ZERO } else { room.idle },
         };
-        let files = Files { is_alone, keep_for: room.keep_tmp, keep_size: room.keep_tmp_size };
+        let files = Files { is_alone, kept: KeptFiles::of(room) };
         Ok(Self { plan, files })
     }
 
@@ -102,6 +101,9 @@ impl Assignment {
         let mut answer = vec![];
         let heard = first.stdout.take().map_or(Ok(0), |mut output| output.read_to_end(&mut answer));
         first.wait().map_err(failed)?;
+        if answer.is_empty() {
+            return Err(NoRoom::KeeperKilled);
+        }
         told.and(heard.map(drop)).map_err(failed)?;
         match serde_json::from_slice(&answer) {
             Ok(Answer::Ready) => Ok(()),
@@ -184,59 +186,11 @@ fn answer(made: Result<(), &SpawnError>) {
 }
 
 impl Files {
-    /// Removes what is too old or too much when nobody is in the room.
     fn tidy(&self, plan: &RoomPlan) {
         if self.is_alone {
             let _ = remove_tree(&plan.directory);
-            return;
-        }
-        // With the lock nobody makes another room here, and where none is kept nobody writes: what is looked at stays.
-        let Ok(_turn) = take_turn(&plan.directory) else { return };
-        if has_rooms(&plan.directory) {
-            return;
-        }
-        let mut files = vec![];
-        for root in [&plan.temporary, &plan.var_temporary] {
-            collect(root, &mut files, 0);
-        }
-        files.sort_by_key(|file: &TemporaryFile| file.unused);
-        let mut total = 0_u64;
-        for TemporaryFile { path, unused, size } in files {
-            total = total.saturating_add(size);
-            if unused > self.keep_for || total > self.keep_size {
-                let _ = fs::remove_file(path);
-            }
-        }
-    }
-}
-
-/// Returns true if a room of this folder is kept, or may be.
-fn has_rooms(folder: &Path) -> bool {
-    let is_facts = |entry: fs::DirEntry| entry.file_name().to_string_lossy().ends_with(".facts");
-    fs::read_dir(folder).map_or(true, |mut entries| entries.any(|entry| entry.map_or(true, is_facts)))
-}
-
-struct TemporaryFile {
-    path: PathBuf,
-    unused: Duration,
-    size: u64,
-}
-
-/// Files and links beneath a directory. No link is followed.
-fn collect(directory: &Path, files: &mut Vec<TemporaryFile>, depth: usize) {
-    const DEEPEST: usize = 64;
-    const MOST: usize = 200_000;
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let Ok(metadata) = entry.metadata() else { continue };
-        if metadata.is_dir() {
-            if depth < DEEPEST {
-                collect(&entry.path(), files, depth + 1);
-            }
-        } else if files.len() < MOST {
-            let used = [metadata.modified(), metadata.accessed()].into_iter().flatten().max();
-            let unused =
-                used.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default();
-            files.push(TemporaryFile { path: entry.path(), unused, size: metadata.blocks() * 512 });
+        } else {
+            self.kept.tidy(&plan.directory, &[&plan.temporary, &plan.var_temporary]);
         }
     }
 }

@@ -84,29 +84,31 @@ impl KeptRooms {
 
     /// All that are kept, by name.
     pub fn list(&self) -> Result<Vec<KeptRoom>, RoomError> {
-        let failed = |source| RoomError::State { path: self.folder.clone(), source };
-        let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
-            entries => entries.map_err(failed)?,
-        };
         let mut rooms = vec![];
-        for folder in entries.flatten() {
-            for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-                let file = file.file_name();
-                let Some(key) = file.to_str().and_then(|name| name.strip_suffix(".facts")) else { continue };
-                // One whose keeper was killed is none.
-                let Ok(Some(room)) = Room::find(&folder.path(), key) else { continue };
-                let Ok(status) = room.status() else { continue };
-                rooms.push(KeptRoom {
-                    name: folder.file_name().to_string_lossy().into_owned(),
-                    workspaces: room.facts().confinement.workspaces.clone(),
-                    started: UNIX_EPOCH + Duration::from_millis(room.facts().started),
-                    status,
-                    room,
-                });
-            }
+        for (name, room) in self.found()? {
+            // One whose keeper was killed is none.
+            let Ok(status) = room.status() else { continue };
+            let workspaces = room.facts().confinement.workspaces.clone();
+            let started = UNIX_EPOCH + Duration::from_millis(room.facts().started);
+            rooms.push(KeptRoom { name, workspaces, started, status, room });
         }
         rooms.sort_by(|one, other| (&one.name, one.started).cmp(&(&other.name, other.started)));
+        Ok(rooms)
+    }
+
+    /// All that a keeper of this version has written down, and their names. Not all of them need be there any more.
+    fn found(&self) -> Result<Vec<(String, Room)>, RoomError> {
+        let mut rooms = vec![];
+        for name in self.names()? {
+            let folder = self.folder.join(&name);
+            for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let file = file.file_name();
+                let Some(key) = file.to_str().and_then(|name| name.strip_suffix(".facts")) else { continue };
+                if let Ok(Some(room)) = Room::find(&folder, key) {
+                    rooms.push((name.clone(), room));
+                }
+            }
+        }
         Ok(rooms)
     }
 
@@ -125,13 +127,33 @@ impl KeptRooms {
         Ok(self.list()?.into_iter().filter(has).collect())
     }
 
+    /// The names of those whose workspace a directory lies in, also if they do not answer.
+    pub fn names_of_directory(&self, directory: &Path) -> Result<Vec<String>, RoomError> {
+        let has = |room: &Room| {
+            room.facts().confinement.workspaces.iter().any(|workspace| directory.starts_with(workspace))
+        };
+        let mut names: Vec<_> =
+            self.found()?.into_iter().filter(|(_, room)| has(room)).map(|(name, _)| name).collect();
+        names.dedup();
+        Ok(names)
+    }
+
     /// Ends all rooms of a name with everything that runs in them, and removes their files.
+    ///
+    /// A keeper of another version cannot be asked. It ends its room when it sees that the files are gone.
     pub fn end(&self, name: &str) -> Result<(), RoomError> {
         let failed = |source| RoomError::Failed { what: "end", name: name.to_owned(), source };
-        let rooms = self.named(name)?;
+        if !self.is_known(name) {
+            return Err(RoomError::Unknown { name: name.to_owned() });
+        }
         let folder = self.folder.join(name);
         let _turn = take_turn(&folder).map_err(failed)?;
-        rooms.iter().try_for_each(|room| room.room.end()).map_err(failed)?;
+        for (_, room) in self.found()?.into_iter().filter(|(known, _)| known == name) {
+            // It ends without its files, too.
+            if let Err(error) = room.end() {
+                tracing::debug!(name, %error, "a room did not answer");
+            }
+        }
         remove_tree(&folder).map_err(failed)
     }
 
@@ -141,7 +163,8 @@ impl KeptRooms {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
             Err(source) => Err(RoomError::State { path: self.folder.clone(), source }),
             Ok(entries) => {
-                let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+                let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+                let names = folders.map(|entry| entry.file_name().to_string_lossy().into_owned());
                 let mut names: Vec<_> = names.filter(|name| !name.starts_with('.')).collect();
                 names.sort();
                 Ok(names)

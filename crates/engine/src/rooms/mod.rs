@@ -4,9 +4,11 @@
 //! of those that are kept just now, each named by a key over everything that decides what the room is. A command whose
 //! request differs in that has another key, and so another room, which shares the folder.
 
+mod examine;
 mod keeper;
 mod kept;
 mod settings;
+mod temporary;
 mod wanted;
 
 use std::fs::{self, DirBuilder, File};
@@ -16,12 +18,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit};
+use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit, remove_tree};
 use rustix::fs::{FlockOperation, flock};
 
+pub use examine::RoomExamination;
 pub(crate) use keeper::keep_if_asked;
 pub use kept::{KeptRoom, KeptRooms, RoomError};
 pub use settings::{RoomChoice, RoomSettings};
+pub(crate) use temporary::SharedTemporary;
 pub(crate) use wanted::Wanted;
 
 use crate::output::StateDir;
@@ -77,6 +81,8 @@ pub(crate) enum NoRoom {
     Folder { source: io::Error },
     #[error("its keeper could not be started")]
     Keeper { source: io::Error },
+    #[error("its keeper was ended before the room was ready")]
+    KeeperKilled,
     #[error("this machine does not allow it")]
     Refused { source: SpawnError },
 }
@@ -119,6 +125,10 @@ impl Rooms {
     /// One at a time, so that of any number of processes one makes it.
     fn make(&self, wanted: &Wanted, place: &Place) -> Result<Entry, NoRoom> {
         let folder = |source| NoRoom::Folder { source };
+        let refusal = Refusal::of(wanted.state.path());
+        if let Some(source) = refusal.fresh().filter(|_| self.find(place).is_none()) {
+            return Err(NoRoom::Refused { source });
+        }
         place.prepare(&wanted.state).map_err(folder)?;
         let _turn = place.take_turn().map_err(folder)?;
         if let Some(room) = self.find(place) {
@@ -133,12 +143,13 @@ impl Rooms {
             }
         }
         self.known().retain(|known| known.key != place.key);
-        let refusal = Refusal::of(wanted.state.path());
-        if let Some(source) = refusal.fresh() {
-            return Err(NoRoom::Refused { source });
-        }
         let assignment = Assignment::of(wanted, place).map_err(folder)?;
-        assignment.start(&wanted.program).inspect_err(|error| refusal.remember(error))?;
+        start(&assignment, &wanted.program).inspect_err(|error| {
+            refusal.remember(error);
+            if wanted.alone.is_some() {
+                let _ = remove_tree(&place.folder);
+            }
+        })?;
         place.end_idle_others();
         let room = self.find(place).ok_or(NoRoom::Keeper { source: io::ErrorKind::NotFound.into() })?;
         for port in &wanted.settings.room.expose {
@@ -152,6 +163,25 @@ impl Rooms {
     fn known(&self) -> std::sync::MutexGuard<'_, Vec<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Starts a keeper; another one if somebody kills it before anything could run in its room.
+fn start(assignment: &Assignment, program: &Path) -> Result<(), NoRoom> {
+    const TRIES: usize = 3;
+    let mut started = assignment.start(program);
+    for _ in 1..TRIES {
+        if !matches!(started, Err(NoRoom::KeeperKilled)) {
+            break;
+        }
+        started = assignment.start(program);
+    }
+    started
+}
+
+/// Returns true if this machine lets nobody have namespaces, by a note that was made when it refused a room. `probe` finds
+/// out whether a command by itself lacks them, too, once.
+pub(crate) fn lacks_namespaces(state: &StateDir, probe: impl FnOnce() -> bool) -> bool {
+    Refusal::of(state.path()).is_of_all(probe)
 }
 
 /// A note that this machine lets nobody have namespaces, so that not every command tries in vain.
@@ -168,6 +198,21 @@ impl Refusal {
         let age = fs::metadata(&self.0).ok()?.modified().ok()?.elapsed().ok()?;
         let source = io::ErrorKind::PermissionDenied.into();
         (age < HOLDS).then_some(SpawnError::Refused { step: Step::Namespaces, source })
+    }
+
+    /// Returns true if not even a command by itself can have any. Containers often allow namespaces and refuse `/proc`.
+    fn is_of_all(&self, probe: impl FnOnce() -> bool) -> bool {
+        const NONE: &str = "none";
+        const SOME: &str = "some";
+        match fs::read_to_string(&self.0).as_deref() {
+            Ok("") => {
+                let lacks_all = probe();
+                let _ = fs::write(&self.0, if lacks_all { NONE } else { SOME });
+                lacks_all
+            }
+            Ok(known) => known == NONE,
+            Err(_) => false,
+        }
     }
 
     /// Not one that may be over in a moment, such as too many in use.
@@ -234,12 +279,12 @@ impl Place {
         for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = file.file_name();
             let key = name.to_str().and_then(|name| name.strip_suffix(".facts"));
-            if let Some(key) = key.filter(|key| *key != self.key)
-                && let Ok(Some(room)) = Room::find(&self.folder, key)
-                && room.end_if_idle().is_err()
-            {
-                // Its keeper was killed.
-                let _ = fs::remove_file(file.path());
+            if let Some(key) = key.filter(|key| *key != self.key) {
+                // Those of other versions end by themselves.
+                if let Ok(Some(room)) = Room::find(&self.folder, key) {
+                    let _ = room.end_if_idle();
+                }
+                Room::remove_if_dead(&self.folder, key);
             }
         }
     }

@@ -49,25 +49,29 @@ impl Cgroups {
         std::iter::from_fn(|| idle.pop()).find(Cgroup::is_as_new)
     }
 
-    /// A host that was killed could not remove its groups. Empty ones go; the kernel keeps the others.
-    pub(super) fn remove_those_of_dead_hosts(&self) {
-        /// It takes time that a short command notices, so most hosts leave it to another.
-        const ONE_IN: u32 = 16;
-        if !std::process::id().is_multiple_of(ONE_IN) {
-            return;
-        }
-        self.tidied.get_or_init(|| {
-            let limiting = self.hierarchies.get().into_iter().flat_map(|own| [&own.memory, &own.pids]);
-            let directories = self.unified.get().into_iter().chain(limiting).flatten();
-            for entry in directories.filter_map(|own| fs::read_dir(own).ok()).flatten().flatten() {
-                let name = entry.file_name();
-                let host =
-                    name.to_str().and_then(|n| n.strip_prefix(PREFIX)).and_then(|n| n.split('-').next());
-                if host.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-                    let _ = fs::remove_dir(entry.path());
-                }
+    /// Removes the groups that killed processes have left behind. Returns false if somebody is still in one of them.
+    pub(super) fn remove_those_of_dead_hosts(&self) -> bool {
+        let limiting = self.hierarchies.get().into_iter().flat_map(|own| [&own.memory, &own.pids]);
+        let directories = self.unified.get().into_iter().chain(limiting).flatten();
+        let mut all_are_gone = true;
+        for entry in directories.filter_map(|own| fs::read_dir(own).ok()).flatten().flatten() {
+            let name = entry.file_name();
+            let host = name.to_str().and_then(|n| n.strip_prefix(PREFIX)).and_then(|n| n.split('-').next());
+            if host.and_then(|pid| pid.parse().ok()).is_some_and(is_dead) {
+                all_are_gone &= fs::remove_dir(entry.path()).is_ok();
             }
-        });
+        }
+        all_are_gone
+    }
+
+    /// The same for one process in a few, once: it takes time that a short command notices.
+    pub(super) fn remove_those_of_dead_hosts_now_and_then(&self) {
+        const ONE_IN: u32 = 16;
+        if std::process::id().is_multiple_of(ONE_IN) {
+            self.tidied.get_or_init(|| {
+                self.remove_those_of_dead_hosts();
+            });
+        }
     }
 
     /// Whether groups that limit can be made: where version 2 has its controllers, or version 1 lets us in.
@@ -279,6 +283,11 @@ fn groups_beneath(dir: &Path) -> io::Result<Vec<PathBuf>> {
         next += 1;
     }
     Ok(found)
+}
+
+/// Returns true if there is no such process, or nothing is left of it but its number.
+fn is_dead(pid: i32) -> bool {
+    processes::stat(pid).is_ok_and(|found| found.is_none_or(|stat| !stat.alive))
 }
 
 fn is_gone(error: &io::Error) -> bool {

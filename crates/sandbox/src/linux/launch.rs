@@ -21,6 +21,7 @@ use super::orphans::Orphans;
 use super::room::WaitingShell;
 use super::sockets::{Channel, Channels, Watch};
 use super::tree::Tree;
+use crate::report::NO_LISTENER;
 use crate::spec::{Output, Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
 
@@ -63,6 +64,12 @@ impl Sandbox {
     #[must_use]
     pub fn has_namespaces(&self) -> bool {
         self.lack().is_none()
+    }
+
+    /// Returns true if this host has refused namespaces, and not only because too many are in use just now.
+    #[must_use]
+    pub fn lacks_namespaces(&self) -> bool {
+        self.lack().is_some_and(|lack| !lack.passes)
     }
 
     /// Makes the rules for a command, or takes those that an equal confinement had. Its workspaces are looked at now.
@@ -225,7 +232,7 @@ impl Sandbox {
             return Err(Failed { error, report: Some(child.report().clone()) });
         }
         // Now, because the child takes a moment to get going anyway.
-        self.cgroups.remove_those_of_dead_hosts();
+        self.cgroups.remove_those_of_dead_hosts_now_and_then();
         Ok(child)
     }
 
@@ -306,6 +313,9 @@ impl Bonds {
         let channel = self.channel.take()?;
         let listener = channel.received();
         channels.put_back(channel);
+        if listener.is_none() {
+            self.report.add_reason(NO_LISTENER);
+        }
         let (_, reach) = self.hold.as_ref()?.asking()?;
         channels.watch(listener?, reach)
     }

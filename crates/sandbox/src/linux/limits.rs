@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::cgroup::Cgroups;
 use super::cgroup::PREFIX;
 use super::confine::TreeHeld;
-use super::exhaustion::unless_exhausted;
+use super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::hierarchies::Hierarchies;
 use crate::{Limit, Mode, ResourceLimits};
 
@@ -61,6 +61,27 @@ impl Limiters {
     /// What can be held here. The command's own group of version 2 is used where its controllers are on, else groups
     /// of version 1.
     pub(super) fn hold(
+        self: &Arc<Self>,
+        limits: &ResourceLimits,
+        mode: Mode,
+        own: Option<&Path>,
+        cgroups: &Cgroups,
+    ) -> io::Result<TreeLimits> {
+        match self.try_hold(limits, mode, own, cgroups) {
+            Err(error) if is_exhaustion(&error) && self.give_up_idle() => {
+                self.try_hold(limits, mode, own, cgroups)
+            }
+            held => held,
+        }
+    }
+
+    /// Removes the groups that nobody is in: each has two descriptors. Returns true if there were any.
+    pub(super) fn give_up_idle(&self) -> bool {
+        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        !idle.is_empty()
+    }
+
+    fn try_hold(
         self: &Arc<Self>,
         limits: &ResourceLimits,
         mode: Mode,

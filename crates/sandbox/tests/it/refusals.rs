@@ -13,7 +13,8 @@ fn refused(error: SpawnError) -> (Step, ErrorKind) {
         SpawnError::Nul { .. }
         | SpawnError::Confine(_)
         | SpawnError::NoRoom { .. }
-        | SpawnError::RoomLost { .. } => panic!("{error}"),
+        | SpawnError::RoomLost { .. }
+        | SpawnError::RoomSilent { .. } => panic!("{error}"),
     }
 }
 

@@ -126,10 +126,12 @@ impl Rules {
     }
 
     fn reach(&self, own_network: bool) -> Reach {
-        let Confinement { workspaces, secrets, sockets, network, .. } = &self.confinement;
+        let Confinement { workspaces, secrets, sockets, network, writable, .. } = &self.confinement;
+        // A temporary directory that is shared lies in what is hidden.
+        let shared = writable.iter().filter(|path| secrets.iter().any(|secret| path.starts_with(secret)));
         let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
         Reach {
-            open: workspaces.iter().cloned().chain(temporaries).collect(),
+            open: workspaces.iter().chain(shared).cloned().chain(temporaries).collect(),
             closed: secrets.clone(),
             named: sockets.clone(),
             own_network,

@@ -10,6 +10,7 @@ use super::link::{ToKeeper, ToSpawner, receive_long, send_long};
 use super::order::Started;
 use crate::imp::cgroup::Cgroups;
 use crate::imp::confine::TreeHeld;
+use crate::imp::exhaustion::is_exhaustion;
 use crate::imp::limits::{Limiters, TreeLimits};
 use crate::imp::mark::Mark;
 use crate::{Mode, ResourceLimits};
@@ -22,6 +23,8 @@ pub(super) struct GroupMaker {
     /// Kept for their destructors, which remove them.
     lent: HashMap<u64, (Mark, TreeLimits)>,
     next: u64,
+    /// The number of times that groups of killed keepers were looked for.
+    looks: u32,
 }
 
 impl GroupMaker {
@@ -33,7 +36,11 @@ impl GroupMaker {
         processes: Option<u64>,
     ) -> io::Result<()> {
         let limits = ResourceLimits { memory, processes, ..ResourceLimits::default() };
-        let mark = match self.cgroups.lease()? {
+        let lease = match self.cgroups.lease() {
+            Err(error) if is_exhaustion(&error) && self.limiters.give_up_idle() => self.cgroups.lease(),
+            lease => lease,
+        };
+        let mark = match lease? {
             Some(lease) => Mark::Cgroup(lease),
             None => Mark::Kinship,
         };
@@ -51,7 +58,20 @@ impl GroupMaker {
         let descriptors: Vec<_> = descriptors.chain(held.counters().into_iter().flatten()).collect();
         send_long(link, &answer.to_bytes(), &descriptors)?;
         self.lent.insert(self.next, (mark, held));
+        if self.looks == 0 {
+            // Now, because the command takes a moment to get going anyway.
+            self.tidy();
+        }
         Ok(())
+    }
+
+    /// Removes the groups of keepers that were killed. What has run in them may still be about to end, so this is tried
+    /// more than once, and not for ever: something may have been left in them on purpose.
+    pub(super) fn tidy(&mut self) {
+        const MOST_LOOKS: u32 = 5;
+        if self.looks < MOST_LOOKS {
+            self.looks = if self.cgroups.remove_those_of_dead_hosts() { MOST_LOOKS } else { self.looks + 1 };
+        }
     }
 
     /// Removes them. Those that could serve again are kept by their spawner.
@@ -80,24 +100,31 @@ impl Groups {
     /// Asks the keeper, and waits.
     pub(super) fn ask_for(link: &OwnedFd, memory: Option<u64>, processes: Option<u64>) -> io::Result<Self> {
         send_long(link, &ToKeeper::Groups { memory, processes }.to_bytes(), &[])?;
-        let nonsense = || io::Error::from(io::ErrorKind::InvalidData);
-        let (bytes, descriptors) = receive_long(link)?.ok_or_else(nonsense)?;
-        let mut descriptors = descriptors.into_iter();
-        let mut next = || descriptors.next().ok_or_else(nonsense);
-        let answer = ToSpawner::from_bytes(&bytes).ok_or_else(nonsense)?;
+        let (bytes, descriptors) = receive_long(link)?.ok_or(io::ErrorKind::BrokenPipe)?;
+        let answer = ToSpawner::from_bytes(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+        let exhausted = || io::Error::from_raw_os_error(libc::EMFILE);
         let ToSpawner::Groups { id, path, joins, memory: has_memory, processes: has_processes } = answer
         else {
-            return Err(nonsense());
+            return Err(exhausted());
         };
-        Ok(Self {
-            id,
-            memory_limit: memory,
-            processes_limit: processes,
-            unified: path.as_ref().map(|_| Ok::<_, io::Error>([next()?, next()?, next()?])).transpose()?,
-            path,
-            joins: (0..joins).map(|_| next()).collect::<io::Result<_>>()?,
-            memory: has_memory.then(&mut next).transpose()?,
-            processes: has_processes.then(&mut next).transpose()?,
+        let mut descriptors = descriptors.into_iter();
+        let mut next = || descriptors.next();
+        let sort = || {
+            Some(Self {
+                id,
+                memory_limit: memory,
+                processes_limit: processes,
+                unified: if path.is_some() { Some([next()?, next()?, next()?]) } else { None },
+                path,
+                joins: (0..joins).map(|_| next()).collect::<Option<_>>()?,
+                memory: if has_memory { Some(next()?) } else { None },
+                processes: if has_processes { Some(next()?) } else { None },
+            })
+        };
+        // The kernel leaves out those that there is no room for here: unix(7), MSG_CTRUNC.
+        sort().ok_or_else(|| {
+            let _ = send_long(link, &ToKeeper::Drop { id }.to_bytes(), &[]);
+            exhausted()
         })
     }
 

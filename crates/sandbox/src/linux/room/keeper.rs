@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, pidfd_send_signal, setrlimit};
 
 use super::first::{Ends, First};
 use super::groups::GroupMaker;
@@ -40,6 +41,7 @@ pub fn keep(plan: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io:
         Ok(mut keeper) => {
             ready(Ok(()));
             let kept = keeper.run();
+            keeper.end_room();
             // Those of a room that has left may be another's by now.
             if !keeper.has_left {
                 keeper.remove_files();
@@ -100,7 +102,8 @@ impl<'a> Keeper<'a> {
         let shared = Shared::new().map_err(prepared)?;
         let (inner, [inner_link, outside]) = ends(&plan.key, "room").map_err(prepared)?;
         let (outer, [outer_link, outer_outside]) = ends(&plan.key, "host").map_err(prepared)?;
-        let doors = Doors::open(listen(&file_name(&plan.key, "door")).map_err(prepared)?, outside);
+        let door = listen(&file_name(&plan.key, "door")).map_err(prepared)?;
+        let doors = Doors::open(door, outside).map_err(prepared)?;
         let (wait, go) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| prepared(e.into()))?;
         let identity = (!may_mount()).then(Identity::of_this_process);
@@ -206,6 +209,7 @@ impl<'a> Keeper<'a> {
                     }
                     self.is_dirty |= self.watch.is_none();
                     self.look_again();
+                    self.groups.tidy();
                 }
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -311,6 +315,14 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    /// Ends all that runs in the room: only then can its groups be removed.
+    fn end_room(&self) {
+        const PATIENCE: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+        let _ = pidfd_send_signal(&self.first, Signal::KILL);
+        // The first process is over when all others are: pid_namespaces(7).
+        let _ = poll(&mut [PollFd::new(&self.first, PollFlags::IN)], Some(&PATIENCE));
+    }
+
     fn remove_files(&self) {
         remove_files(&self.plan.key);
     }
@@ -399,11 +411,12 @@ pub(super) fn file_name(key: &str, kind: &str) -> String {
     format!("{key}.{kind}")
 }
 
+/// The files of a room: what it is, its sockets, what is being written.
+pub(super) const FILES: [&str; 5] = ["facts", "room", "host", "door", "draft"];
+
 /// Nobody finds the room any more.
 fn remove_files(key: &str) {
-    for kind in ["facts", "room", "host", "door", "draft"] {
-        let _ = fs::remove_file(file_name(key, kind));
-    }
+    FILES.iter().for_each(|kind| drop(fs::remove_file(file_name(key, kind))));
 }
 
 /// Whoever started this program may have left more open than the standard streams, and may wait for their end.

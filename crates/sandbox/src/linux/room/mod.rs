@@ -13,7 +13,9 @@
 mod first;
 mod groups;
 mod keeper;
+mod kept;
 mod link;
+mod member;
 mod order;
 mod packet;
 mod ports;
@@ -24,6 +26,7 @@ mod waiting;
 mod watch;
 
 pub use keeper::keep;
-pub(crate) use visit::Member;
-pub use visit::{Room, Visit};
+pub use kept::Room;
+pub(crate) use member::Member;
+pub use visit::Visit;
 pub use waiting::WaitingShell;

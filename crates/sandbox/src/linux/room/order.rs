@@ -67,6 +67,8 @@ pub(super) enum Reply {
     Going { unprotected: bool },
     /// The command could not be started.
     Failed { step: i32, errno: i32 },
+    /// Nothing was run, and the same order may succeed in a moment: here, or in the next room if this one ends.
+    NotRun,
     /// The shell has ended, and is not reaped yet.
     Ended { exit: Exit, usage: Usage, ports: Vec<u16> },
     /// The status of the room.
@@ -88,6 +90,8 @@ pub(super) struct Started {
     pub(super) processes: bool,
     /// True if a new repository cannot be protected before other commands have ended.
     pub(super) unprotected: bool,
+    /// True if the keeper was to answer for its connections, and the kernel does not let it.
+    pub(super) unheard: bool,
 }
 
 /// The farewell of whoever ran a command. One who was killed sends none.
@@ -133,6 +137,15 @@ impl Question {
 }
 
 impl Order {
+    /// Returns how many descriptors come with it.
+    pub(super) fn descriptors(&self) -> usize {
+        const STREAMS_AND_DIRECTORY: usize = 3;
+        match self.answering {
+            Answering::Caller => STREAMS_AND_DIRECTORY + 1,
+            Answering::Keeper => STREAMS_AND_DIRECTORY,
+        }
+    }
+
     fn write(&self, writer: &mut Writer) {
         writer.byte((self.network == Network::On).into());
         writer.byte(self.waits.into());
@@ -184,7 +197,7 @@ impl Reply {
                 writer.byte(started.is_tagged.into());
                 writer.byte(started.group.is_some().into());
                 writer.path(started.group.as_deref().unwrap_or("".as_ref()));
-                [started.memory, started.processes, started.unprotected]
+                [started.memory, started.processes, started.unprotected, started.unheard]
                     .into_iter()
                     .for_each(|flag| writer.byte(flag.into()));
             }
@@ -197,6 +210,7 @@ impl Reply {
                 writer.signed((*step).into());
                 writer.signed((*errno).into());
             }
+            Self::NotRun => writer.byte(b'N'),
             Self::Ended { exit, usage, ports } => {
                 writer.byte(b'E');
                 let (by_signal, value) = match exit {
@@ -234,10 +248,12 @@ impl Reply {
                     memory: reader.flag()?,
                     processes: reader.flag()?,
                     unprotected: reader.flag()?,
+                    unheard: reader.flag()?,
                 })
             }
             b'G' => Self::Going { unprotected: reader.flag()? },
             b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },
+            b'N' => Self::NotRun,
             b'E' => {
                 let (by_signal, value) = (reader.flag()?, reader.int()?);
                 let exit = if by_signal { Exit::Signal(Signal::from_raw(value)) } else { Exit::Code(value) };

@@ -52,6 +52,11 @@ pub(super) fn receive(
 
 /// Returns true if the other end belongs to the user of this process.
 pub(super) fn is_ours(socket: &OwnedFd) -> bool {
+    peer(socket).is_some_and(|peer| peer.uid == rustix::process::geteuid().as_raw())
+}
+
+/// Returns who has made the other end: for one that was accepted, whoever listened first.
+pub(super) fn peer(socket: &OwnedFd) -> Option<libc::ucred> {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
     // SAFETY: the kernel writes at most that many bytes to a live value of the type that this option has.
@@ -59,5 +64,5 @@ pub(super) fn is_ours(socket: &OwnedFd) -> bool {
         let (peer, length) = ((&raw mut peer).cast(), &raw mut length);
         libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, peer, length)
     };
-    result == 0 && peer.uid == rustix::process::geteuid().as_raw()
+    (result == 0).then_some(peer)
 }

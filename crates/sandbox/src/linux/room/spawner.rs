@@ -19,12 +19,13 @@ use super::ports::{listening, make_socket};
 use super::shared::Shared;
 use crate::Network;
 use crate::imp::confine::Filters;
+use crate::imp::exhaustion::is_exhaustion;
 use crate::imp::wait;
 use crate::room::RoomStatus;
 use crate::spec::Step;
 
 mod command;
-use command::{Command, Tools};
+use command::{Command, Refused, Tools};
 
 /// A spawner, and what it serves with.
 #[derive(Debug)]
@@ -159,6 +160,9 @@ impl Serving {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let socket = match rustix::net::accept_with(&self.spawner.listener, flags) {
                 Ok(socket) => socket,
+                Err(Errno::MFILE | Errno::NFILE) if self.give_up_idle_groups() || self.let_go_of_silent() => {
+                    continue;
+                }
                 Err(Errno::MFILE | Errno::NFILE) => return self.pause(),
                 Err(_) => return,
             };
@@ -175,6 +179,22 @@ impl Serving {
             // Most have said all by now.
             self.hear(key);
         }
+    }
+
+    /// Lets go of whoever has come first and asked nothing yet. Returns false if there is nobody.
+    fn let_go_of_silent(&mut self) -> bool {
+        let silent = self.connections.iter().filter(|(_, connection)| connection.command.is_none());
+        let Some(first) = silent.map(|(key, _)| *key).min() else { return false };
+        self.let_go(first);
+        true
+    }
+
+    /// Removes the groups that nobody uses, which hold descriptors here and in the keeper. Returns true if there were any.
+    fn give_up_idle_groups(&mut self) -> bool {
+        let idle = std::mem::take(&mut self.groups);
+        let had_some = !idle.is_empty();
+        idle.into_iter().for_each(|groups| drop(groups.give_back(&self.spawner.link)));
+        had_some
     }
 
     /// Waits for descriptors.
@@ -251,6 +271,10 @@ impl Serving {
         if !order.waits {
             self.protect();
         }
+        // The kernel leaves out those that there is no room for here: unix(7), MSG_CTRUNC.
+        if descriptors.len() < order.descriptors() && self.give_up_idle_groups() {
+            return self.say(key, &Reply::NotRun, &[]);
+        }
         let begun = self.groups_for(order).and_then(|groups| {
             let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
             Command::start(order, descriptors, groups, tools).map_err(|refused| {
@@ -261,10 +285,12 @@ impl Serving {
         });
         let command = match begun {
             Ok(command) => command,
-            Err(error) => {
-                let reply = Reply::Failed { step: error.step as i32, errno: error.errno };
-                return self.say(key, &reply, &[]);
+            Err(Refused::AtStep { step, errno }) => {
+                return self.say(key, &Reply::Failed { step: step as i32, errno }, &[]);
             }
+            // The kernel ends this process in a moment.
+            Err(Refused::KeeperIsGone { has_begun: false }) => return self.say(key, &Reply::NotRun, &[]),
+            Err(Refused::KeeperIsGone { has_begun: true }) => std::process::exit(1),
         };
         let unprotected = shared.has_unprotected();
         let (bytes, descriptors) = command.told(unprotected);
@@ -320,15 +346,22 @@ impl Serving {
         })
     }
 
-    fn groups_for(&mut self, order: &Order) -> Result<Option<Groups>, command::Refused> {
+    fn groups_for(&mut self, order: &Order) -> Result<Option<Groups>, Refused> {
         let (memory, processes) = (order.limits.memory, order.limits.processes);
         let fits = |groups: &Groups| groups.fit(memory, processes) && groups.are_empty();
         if let Some(at) = self.groups.iter().position(fits) {
             return Ok(Some(self.groups.swap_remove(at)));
         }
-        Groups::ask_for(&self.spawner.link, memory, processes).map(Some).map_err(|error| command::Refused {
-            step: Step::Limits,
-            errno: error.raw_os_error().unwrap_or(libc::EIO),
+        let ask = |serving: &Self| Groups::ask_for(&serving.spawner.link, memory, processes);
+        let asked = match ask(self) {
+            Err(error) if is_exhaustion(&error) && self.give_up_idle_groups() => ask(self),
+            asked => asked,
+        };
+        asked.map(Some).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                Refused::KeeperIsGone { has_begun: false }
+            }
+            _ => Refused::new(Step::Limits, &error),
         })
     }
 
@@ -445,7 +478,8 @@ impl Serving {
             processes: processes().saturating_sub(self.spawner.servants + self.waiting()),
             ports: listening(),
             exposed: vec![],
-            idle: self.spawner.shared.idle(),
+            // What was kept on purpose is something that runs.
+            idle: if self.is_empty() { self.spawner.shared.idle() } else { Duration::ZERO },
         }
     }
 

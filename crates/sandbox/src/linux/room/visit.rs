@@ -1,22 +1,19 @@
 //! Running a command in a room: the side of whoever wants it run.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags, Timespec};
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::Pid;
 
-use super::keeper::file_name;
+use super::kept::{Room, nonsense};
 use super::link::send_long;
-use super::order::{Answering, Farewell, Order, Question, Reply, Started, step_of};
-use super::packet::{LONGEST, receive, send};
+use super::member::Member;
+use super::order::{Answering, Order, Question, Reply, Started, step_of};
+use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{Snapshot, TreeHeld, room_report, snapshot_of};
@@ -26,18 +23,9 @@ use crate::imp::processes;
 use crate::imp::sockets::{Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
-use crate::room::{RoomFacts, RoomStatus};
+use crate::report::NO_LISTENER;
 use crate::spec::{Output, Prepared, SpawnError, Step};
-use crate::wire::{Reader, Writer};
-use crate::{Child, Confinement, Exit, Network, Report, ResourceLimits, Signal, Usage};
-
-/// A room that is kept by another process.
-#[derive(Debug)]
-pub struct Room {
-    directory: PathBuf,
-    key: String,
-    facts: RoomFacts,
-}
+use crate::{Child, Confinement, Network, Report, ResourceLimits};
 
 /// One command's stay in a room.
 #[derive(Debug, Clone)]
@@ -56,106 +44,17 @@ pub struct Visit {
     pub limits: ResourceLimits,
 }
 
-impl Room {
-    /// Finds the room of that name in a directory of rooms. None if there is none, or none that this version knows.
-    pub fn find(directory: &Path, key: &str) -> io::Result<Option<Self>> {
-        let bytes = match fs::read(directory.join(file_name(key, "facts"))) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes?,
-        };
-        let facts = RoomFacts::from_bytes(&bytes);
-        Ok(facts.map(|facts| Self { directory: directory.to_owned(), key: key.to_owned(), facts }))
+/// The time that a room has to start a command, also on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An order was sent, and no answer came.
+fn not_answered(source: io::Error) -> SpawnError {
+    match source.kind() {
+        // The other end was closed with something unread in it (af_unix.c, unix_release_sock): the order, or its end.
+        io::ErrorKind::ConnectionReset => SpawnError::NoRoom { source },
+        io::ErrorKind::WouldBlock => SpawnError::RoomSilent { after: PATIENCE },
+        _ => SpawnError::RoomLost { source },
     }
-
-    /// Returns what its keeper has written down.
-    #[must_use]
-    pub fn facts(&self) -> &RoomFacts {
-        &self.facts
-    }
-
-    /// Asks for its commands, processes and ports.
-    pub fn status(&self) -> io::Result<RoomStatus> {
-        let Reply::Status(bytes) = self.ask(&Question::Status)? else { return Err(nonsense()) };
-        let mut status = RoomStatus::from_bytes(&bytes).ok_or_else(nonsense)?;
-        status.exposed = self.doors(None)?;
-        Ok(status)
-    }
-
-    /// Ends it if nothing runs in it. Returns whether it ends.
-    pub fn end_if_idle(&self) -> io::Result<bool> {
-        Ok(self.ask(&Question::EndIfIdle)? == Reply::Done(true))
-    }
-
-    /// Ends it, with everything that runs in it.
-    pub fn end(&self) -> io::Result<()> {
-        self.ask(&Question::End).map(drop)
-    }
-
-    /// Makes one of its ports reachable on the host's loopback, and returns the port there. 0 is any that is free.
-    pub fn expose(&self, port: u16, outside: u16) -> io::Result<u16> {
-        let doors = self.doors(Some((port, outside)))?;
-        let door = doors.iter().rev().find(|(inner, outer)| *inner == port && [0, *outer].contains(&outside));
-        door.map(|(_, outer)| *outer).ok_or_else(nonsense)
-    }
-
-    fn doors(&self, wanted: Option<(u16, u16)>) -> io::Result<Vec<(u16, u16)>> {
-        let socket = self.connect("door")?;
-        impatient(&socket)?;
-        let mut writer = Writer::default();
-        match wanted {
-            Some((inner, outer)) => [inner, outer].into_iter().for_each(|port| writer.number(port.into())),
-            None => writer.byte(0),
-        }
-        send(&socket, &writer.into_bytes(), &[])?;
-        let mut buffer = vec![0; LONGEST];
-        let count = receive(&socket, &mut buffer, &mut vec![])?;
-        let mut reader = Reader::new(&buffer[..count]);
-        match reader.int().ok_or_else(nonsense)? {
-            0 => {}
-            errno => return Err(io::Error::from_raw_os_error(errno)),
-        }
-        let port = |reader: &mut Reader<'_>| u16::try_from(reader.number()?).ok();
-        reader.list(|reader| Some((port(reader)?, port(reader)?))).ok_or_else(nonsense)
-    }
-
-    fn ask(&self, question: &Question) -> io::Result<Reply> {
-        let socket = self.connect("room")?;
-        impatient(&socket)?;
-        send_long(&socket, &question.to_bytes(), &[])?;
-        let mut buffer = vec![0; LONGEST];
-        let count = receive(&socket, &mut buffer, &mut vec![])?;
-        Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense)
-    }
-
-    fn connect(&self, kind: &str) -> io::Result<OwnedFd> {
-        /// The kernel takes no longer name.
-        const LONGEST_NAME: usize = 107;
-        let socket =
-            rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        let path = self.directory.join(file_name(&self.key, kind));
-        if path.as_os_str().len() <= LONGEST_NAME {
-            rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
-            return Ok(socket);
-        }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(&self.directory, flags, Mode::empty())?;
-        let name = format!("/proc/self/fd/{}/{}", directory.as_raw_fd(), file_name(&self.key, kind));
-        rustix::net::connect(&socket, &SocketAddrUnix::new(name)?)?;
-        Ok(socket)
-    }
-}
-
-/// A room that does not answer is none. What it is asked here it knows at once.
-fn impatient(socket: &OwnedFd) -> io::Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(3);
-    Ok(set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))?)
-}
-
-pub(super) fn nonsense() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        "the room's keeper does not answer as one of this version does",
-    )
 }
 
 impl Visit {
@@ -181,7 +80,8 @@ impl Visit {
     ) -> Result<(Child, TreeHeld), SpawnError> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let kind = if self.network == Network::On { "host" } else { "room" };
-        let socket = self.room.connect(kind).map_err(|source| SpawnError::NoRoom { source })?;
+        let no_room = |source| SpawnError::NoRoom { source };
+        let socket = self.room.connect(kind, PATIENCE).map_err(no_room)?;
         let snapshot = self.snapshot().map_err(failed)?;
         let channel = self.attended.then(|| channels.take()).transpose().map_err(failed)?;
         let order = Question::Order(Box::new(order));
@@ -189,45 +89,51 @@ impl Visit {
         let streams = [&output.stdout, &output.stderr, &prepared.cwd].map(AsFd::as_fd);
         let descriptors: Vec<BorrowedFd<'_>> = streams.into_iter().chain(end).collect();
         // Not all of it was said, so nothing was run.
-        send_long(&socket, &order.to_bytes(), &descriptors)
-            .map_err(|source| SpawnError::NoRoom { source })?;
+        send_long(&socket, &order.to_bytes(), &descriptors).map_err(no_room)?;
 
         let (reply, sent) = hear(&socket)?;
         let started = match reply {
             Reply::Started(started) => started,
+            Reply::NotRun => {
+                return Err(SpawnError::NoRoom { source: io::ErrorKind::ConnectionRefused.into() });
+            }
             Reply::Failed { step, errno } => {
                 return Err(SpawnError::refused(step_of(step), io::Error::from_raw_os_error(errno)));
             }
             _ => return Err(failed(nonsense())),
         };
         let held = TreeHeld { memory: started.memory, processes: started.processes };
-        let report = self.report(held, started.unprotected);
-        let room_pid = started.room_pid;
+        let mut report = self.report(held, started.unprotected);
+        let (room_pid, unheard) = (started.room_pid, started.unheard);
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
-        let pid = pid_of(&process).map_err(failed)?;
+        let pid = pid_of(&process).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => SpawnError::RoomLost { source },
+            _ => failed(source),
+        })?;
         let listener = channel.as_ref().and_then(Channel::received);
+        if unheard || (channel.is_some() && listener.is_none()) {
+            report.add_reason(NO_LISTENER);
+        }
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| channels.watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
-        let member = Member { socket, ended: None, ports: vec![] };
-        let child = Child::in_room(pid, room_pid, member, tree, report).map_err(failed)?;
+        let child = Child::in_room(pid, room_pid, Member::new(socket), tree, report).map_err(failed)?;
         Ok((child, held))
     }
 
     pub(super) fn report(&self, held: TreeHeld, unprotected: bool) -> Report {
         const HOSTS: &str = "with the network on, localhost is this machine's and not the room's";
-        let report = room_report(&self.room.facts, &self.limits, held, unprotected, &self.name);
-        if self.network == Network::Off {
-            return report;
+        let mut report = room_report(self.room.facts(), &self.limits, held, unprotected, &self.name);
+        if self.network == Network::On {
+            report.add_reason(HOSTS);
         }
-        let reasons: Vec<&str> = report.reason.as_deref().into_iter().chain([HOSTS]).collect();
-        Report { reason: Some(reasons.join("; ")), ..report }
+        report
     }
 
     /// The state of the repositories, before the command has begun.
     pub(super) fn snapshot(&self) -> io::Result<Snapshot> {
-        snapshot_of(&self.room.facts)
+        snapshot_of(self.room.facts())
     }
 
     pub(super) fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
@@ -248,7 +154,7 @@ impl Visit {
     }
 
     fn reach(&self) -> Reach {
-        let facts = &self.room.facts;
+        let facts = self.room.facts();
         reach(&facts.confinement, self.network, facts.network, self.sockets.clone())
     }
 }
@@ -265,7 +171,7 @@ impl Question {
 /// Waits for an answer.
 fn hear(socket: &OwnedFd) -> Result<(Reply, Vec<OwnedFd>), SpawnError> {
     let (mut buffer, mut sent) = ([0; 8192], vec![]);
-    let count = receive(socket, &mut buffer, &mut sent).map_err(|source| SpawnError::RoomLost { source })?;
+    let count = receive(socket, &mut buffer, &mut sent).map_err(not_answered)?;
     let reply = Reply::from_bytes(&buffer[..count]);
     reply
         .map(|reply| (reply, sent))
@@ -344,85 +250,3 @@ fn pid_of(process: &OwnedFd) -> io::Result<Pid> {
         Some(pid) => Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::NotFound.into()),
     }
 }
-
-/// A command in a room, as whoever runs it holds it. If this is dropped before its end is known, the room ends it.
-#[derive(Debug)]
-pub(crate) struct Member {
-    socket: OwnedFd,
-    ended: Option<End>,
-    ports: Vec<u16>,
-}
-
-/// The end of a command.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    exit: Exit,
-    usage: Usage,
-    /// The room has ended, and with it the command.
-    is_lost: bool,
-}
-
-impl Member {
-    /// Can be read when it has ended.
-    pub(crate) fn socket(&self) -> &OwnedFd {
-        &self.socket
-    }
-
-    /// Returns true if the shell has ended.
-    pub(crate) fn has_ended(&mut self) -> io::Result<bool> {
-        const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if self.ended.is_some() {
-            return Ok(true);
-        }
-        let mut ready = [PollFd::new(&self.socket, PollFlags::IN)];
-        if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&AT_ONCE)))? == 0 {
-            return Ok(false);
-        }
-        self.wait().map(|_| true)
-    }
-
-    /// Waits for its end.
-    pub(crate) fn wait(&mut self) -> io::Result<(Exit, Usage)> {
-        if let Some(End { exit, usage, .. }) = self.ended {
-            return Ok((exit, usage));
-        }
-        let mut buffer = [0; 8192];
-        let end = match receive(&self.socket, &mut buffer, &mut vec![]) {
-            Ok(count) if count > 0 => match Reply::from_bytes(&buffer[..count]) {
-                Some(Reply::Ended { exit, usage, ports }) => {
-                    self.ports = ports;
-                    End { exit, usage, is_lost: false }
-                }
-                Some(_) | None => return Err(nonsense()),
-            },
-            Ok(_) => LOST,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => LOST,
-            Err(error) => return Err(error),
-        };
-        self.ended = Some(end);
-        Ok((end.exit, end.usage))
-    }
-
-    /// Returns the ports that the room listened on at that time.
-    pub(crate) fn ports(&self) -> &[u16] {
-        &self.ports
-    }
-
-    pub(crate) fn is_lost(&self) -> bool {
-        self.ended.is_some_and(|end| end.is_lost)
-    }
-
-    /// Lets the spawner reap it. What is left of it is left on purpose.
-    pub(crate) fn say_farewell(&self, is_clean: bool) {
-        if self.ended.is_some_and(|end| !end.is_lost) {
-            let farewell = if is_clean { Farewell::Clean } else { Farewell::Used };
-            let _ = send(&self.socket, &[farewell as u8], &[]);
-        }
-    }
-}
-
-const LOST: End = End {
-    exit: Exit::Signal(Signal::KILL),
-    usage: Usage { cpu: Duration::ZERO, max_rss_kib: 0 },
-    is_lost: true,
-};

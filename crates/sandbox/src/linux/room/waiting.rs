@@ -12,12 +12,14 @@ use std::os::fd::OwnedFd;
 use rustix::fs::fstat;
 use rustix::process::Pid;
 
+use super::kept::nonsense;
 use super::order::{Order, Question, Reply};
-use super::visit::{Visit, nonsense};
+use super::visit::Visit;
 use crate::imp::confine::TreeHeld;
 use crate::imp::processes;
 use crate::imp::sockets::Channels;
 use crate::imp::tag::Tag;
+use crate::report::NO_LISTENER;
 use crate::spec::{Output, Prepared, SpawnError, Step, World};
 use crate::{Child, Room};
 
@@ -79,7 +81,11 @@ impl WaitingShell {
             Reply::Going { unprotected } => {
                 let (tree, report) = self.child.renewed();
                 tree.begin(snapshot);
+                let is_unheard = report.reason.as_ref().is_some_and(|reason| reason.contains(NO_LISTENER));
                 *report = visit.report(self.held, unprotected);
+                if is_unheard {
+                    report.add_reason(NO_LISTENER);
+                }
                 Ok(self.child)
             }
             Reply::Failed { errno, .. } => Err(failed(io::Error::from_raw_os_error(errno))),

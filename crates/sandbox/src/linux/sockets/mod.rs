@@ -41,12 +41,16 @@ pub(super) struct Reach {
 impl Reach {
     /// Asked about where a socket really is.
     fn allows(&self, socket: &Path) -> bool {
-        let among = |places: &[PathBuf]| places.iter().any(|place| socket.starts_with(place));
+        // The innermost counts: what is shared may lie in what is hidden.
+        let among = |places: &[PathBuf]| {
+            let around = places.iter().filter(|place| socket.starts_with(place));
+            around.map(|place| place.components().count()).max()
+        };
         let is_named = |name: &PathBuf| {
             let real = name.canonicalize();
             real.as_ref().is_ok_and(|real| socket.starts_with(real))
         };
-        (among(&self.open) && !among(&self.closed)) || self.named.iter().any(is_named)
+        among(&self.open) > among(&self.closed) || self.named.iter().any(is_named)
     }
 }
 
@@ -172,7 +176,7 @@ mod tests {
         std::fs::write(root.join("real.sock"), "").unwrap();
         std::os::unix::fs::symlink(root.join("real.sock"), root.join("link.sock")).unwrap();
         let reach = Reach {
-            open: vec!["/w".into()],
+            open: vec!["/w".into(), "/w/secret/shared".into()],
             closed: vec!["/w/secret".into()],
             named: vec![root.join("link.sock"), "/gone".into()],
             ..Reach::default()
@@ -182,6 +186,7 @@ mod tests {
             ("/w/b/c", true),
             ("/wide/a", false),
             ("/w/secret/agent", false),
+            ("/w/secret/shared/a", true),
             ("/run/docker.sock", false),
             ("/gone", false),
         ];

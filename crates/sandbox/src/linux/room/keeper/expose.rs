@@ -1,5 +1,6 @@
 //! Ports of the host that lead into the room, for as long as it is kept.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,6 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::fs::Timespec;
+use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
 use super::super::packet::{is_ours, receive, send};
@@ -15,31 +19,81 @@ use crate::wire::{Reader, Writer};
 /// The socket on which the user asks for doors, and those that are open.
 #[derive(Debug)]
 pub(super) struct Doors {
+    /// Can be read when somebody asks.
+    events: OwnedFd,
     listener: OwnedFd,
+    /// Those who have said nothing yet, oldest first.
+    silent: VecDeque<(u64, OwnedFd)>,
+    next: u64,
     /// To ask the spawner for sockets of the room's network.
     outside: Arc<Mutex<OwnedFd>>,
     /// Port of the room, port of the host.
     open: Vec<(u16, u16)>,
 }
 
+const LISTENER: u64 = 0;
+
 impl Doors {
-    pub(super) fn open(listener: OwnedFd, outside: OwnedFd) -> Self {
-        Self { listener, outside: Arc::new(Mutex::new(outside)), open: vec![] }
+    pub(super) fn open(listener: OwnedFd, outside: OwnedFd) -> io::Result<Self> {
+        let events = epoll::create(CreateFlags::CLOEXEC)?;
+        epoll::add(&events, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
+        let (silent, next) = (VecDeque::new(), LISTENER + 1);
+        Ok(Self { events, listener, silent, next, outside: Arc::new(Mutex::new(outside)), open: vec![] })
     }
 
-    /// Answers one who asks: for a list, or for a door.
+    /// Answers those who ask: for a list, or for a door. Whoever connects and says nothing holds up nobody.
     pub(super) fn answer(&mut self) {
-        let Ok(socket) = rustix::net::accept_with(&self.listener, SocketFlags::CLOEXEC) else { return };
-        if !is_ours(&socket) {
+        const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut ready = Vec::with_capacity(16);
+        if epoll::wait(&self.events, rustix::buffer::spare_capacity(&mut ready), Some(&AT_ONCE)).is_err() {
             return;
         }
-        // Whoever connects and says nothing must not hold up the keeper.
-        let patience = Some(std::time::Duration::from_millis(200));
-        let _ =
-            rustix::net::sockopt::set_socket_timeout(&socket, rustix::net::sockopt::Timeout::Recv, patience);
+        for event in ready {
+            match event.data.u64() {
+                LISTENER => self.accept(),
+                key => self.hear(key),
+            }
+        }
+    }
+
+    fn accept(&mut self) {
+        const MOST_SILENT: usize = 64;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        loop {
+            let socket = match rustix::net::accept_with(&self.listener, flags) {
+                Err(Errno::MFILE | Errno::NFILE) if self.silent.pop_front().is_some() => continue,
+                Err(_) => return,
+                Ok(socket) => socket,
+            };
+            let key = self.next;
+            self.next += 1;
+            let event = EventData::new_u64(key);
+            if !is_ours(&socket) || epoll::add(&self.events, &socket, event, EventFlags::IN).is_err() {
+                continue;
+            }
+            self.silent.push_back((key, socket));
+            if self.silent.len() > MOST_SILENT {
+                self.silent.pop_front();
+            }
+            // Most have said all by now.
+            self.hear(key);
+        }
+    }
+
+    fn hear(&mut self, key: u64) {
+        let Some(at) = self.silent.iter().position(|(known, _)| *known == key) else { return };
         let mut buffer = [0; 64];
-        let Ok(count) = receive(&socket, &mut buffer, &mut vec![]) else { return };
-        let mut reader = Reader::new(&buffer[..count]);
+        let received = receive(&self.silent[at].1, &mut buffer, &mut vec![]);
+        if received.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            return;
+        }
+        if let (Some((_, socket)), Ok(1..)) = (self.silent.remove(at), &received) {
+            self.reply(&socket, &buffer[..received.unwrap_or(0)]);
+        }
+    }
+
+    fn reply(&mut self, socket: &OwnedFd, question: &[u8]) {
+        let mut reader = Reader::new(question);
         let ports = reader.number().zip(reader.number());
         let ports =
             ports.and_then(|(inner, outer)| Some((u16::try_from(inner).ok()?, u16::try_from(outer).ok()?)));
@@ -52,7 +106,7 @@ impl Doors {
             writer.number((*inner).into());
             writer.number((*outer).into());
         });
-        let _ = send(&socket, &writer.into_bytes(), &[]);
+        let _ = send(socket, &writer.into_bytes(), &[]);
     }
 
     fn add(&mut self, inner: u16, outer: u16) -> io::Result<()> {
@@ -133,6 +187,6 @@ fn copy(mut from: TcpStream, mut to: TcpStream) {
 
 impl AsFd for Doors {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+        self.events.as_fd()
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Command {
     groups: Option<Groups>,
     tag: Option<Tag>,
     has_ended: bool,
+    /// True if nobody can answer for its connections, though the keeper was to.
+    is_unheard: bool,
     /// The end of the pipe on which it waits for a script.
     waits: Option<OwnedFd>,
 }
@@ -45,14 +47,16 @@ pub(super) struct Tools<'a> {
 
 /// Why one could not be.
 #[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) step: Step,
-    pub(super) errno: i32,
+pub(super) enum Refused {
+    /// A step failed. Nothing was run.
+    AtStep { step: Step, errno: i32 },
+    /// The keeper was killed, and the room ends with it.
+    KeeperIsGone { has_begun: bool },
 }
 
 impl Refused {
-    fn new(step: Step, error: &io::Error) -> Self {
-        Self { step, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    pub(super) fn new(step: Step, error: &io::Error) -> Self {
+        Self::AtStep { step, errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
 }
 
@@ -68,9 +72,9 @@ impl Command {
         let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
         let tag = tag.filter(|_| !has_group);
         match launch(order, descriptors, groups.as_ref(), tag, tools) {
-            Ok(Born { pid, process, waits }) => {
+            Ok(Launched { pid, process, is_unheard, waits }) => {
                 let pid = pid.as_raw_nonzero().get();
-                Ok(Self { pid, process, groups, tag, has_ended: false, waits })
+                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard, waits })
             }
             Err(refused) => Err(Box::new((groups, refused))),
         }
@@ -105,7 +109,8 @@ impl Command {
     pub(super) fn told(&self, unprotected: bool) -> (Vec<u8>, Vec<BorrowedFd<'_>>) {
         let groups = self.groups.as_ref().map(Groups::told);
         let (started, descriptors) = groups.unwrap_or_default();
-        let started = Started { room_pid: self.pid, is_tagged: self.tag.is_some(), unprotected, ..started };
+        let (room_pid, is_tagged, unheard) = (self.pid, self.tag.is_some(), self.is_unheard);
+        let started = Started { room_pid, is_tagged, unprotected, unheard, ..started };
         let descriptors = [self.process.as_fd()].into_iter().chain(descriptors).collect();
         (Reply::Started(started).to_bytes(), descriptors)
     }
@@ -153,15 +158,22 @@ impl Command {
     }
 }
 
+struct Launched {
+    pid: Pid,
+    process: OwnedFd,
+    is_unheard: bool,
+    waits: Option<OwnedFd>,
+}
+
 fn launch(
     order: &Order,
     descriptors: &[OwnedFd],
     groups: Option<&Groups>,
     tag: Option<Tag>,
     Tools { null, filters, link }: Tools<'_>,
-) -> Result<Born, Refused> {
+) -> Result<Launched, Refused> {
     let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
-    let missing = || Refused { step: Step::Prepare, errno: libc::EBADF };
+    let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
     let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
     let own = match order.answering {
         Answering::Caller => None,
@@ -212,20 +224,16 @@ fn launch(
     if let Some(failure) = failure {
         // It has exited already.
         wait::reap(pid.as_raw_nonzero().get());
-        return Err(Refused { step: failure.step, errno: failure.errno });
+        return Err(Refused::AtStep { step: failure.step, errno: failure.errno });
     }
-    if let Some(listener) = own.and_then(|own| own.received()) {
+    let listener = own.as_ref().and_then(Channel::received);
+    let is_unheard = own.is_some() && listener.is_none();
+    if let Some(listener) = listener {
         let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
-        send_long(link, &message.to_bytes(), &[listener.as_fd()]).map_err(failed)?;
+        send_long(link, &message.to_bytes(), &[listener.as_fd()])
+            .map_err(|_| Refused::KeeperIsGone { has_begun: true })?;
     }
-    Ok(Born { pid, process, waits })
-}
-
-/// A shell that was started.
-struct Born {
-    pid: Pid,
-    process: OwnedFd,
-    waits: Option<OwnedFd>,
+    Ok(Launched { pid, process, is_unheard, waits })
 }
 
 /// A pipe into which can be written without waiting.
