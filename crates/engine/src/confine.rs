@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
-use crate::places::Places;
+use crate::places::{Places, Seen, reads_settings};
 use crate::rooms::{Entry, NoRoom, RoomChoice, RoomSettings, Rooms, Wanted};
 
 /// How commands are confined.
@@ -136,8 +136,13 @@ pub fn usual_limits() -> ResourceLimits {
 }
 
 impl Confining {
-    /// None where nothing is to be held.
-    pub(crate) fn new(job: &Job, settings: &SandboxSettings, tools: Tools<'_>) -> io::Result<Option<Self>> {
+    /// None where nothing is to be held. The programs are those that the command's text names.
+    pub(crate) fn new(
+        job: &Job,
+        settings: &SandboxSettings,
+        tools: Tools<'_>,
+        programs: &[&str],
+    ) -> io::Result<Option<Self>> {
         if settings.mode == Mode::Off && settings.limits.is_empty() {
             return Ok(None);
         }
@@ -150,6 +155,15 @@ impl Confining {
             Some(shared) => Way::Room(Box::new(shared)),
             None => Way::Alone(Box::new(alone(job, settings, tools, workspaces)?)),
         };
+        if settings.mode != Mode::Off && programs.iter().any(|program| reads_settings(program)) {
+            let existing = tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?;
+            let seen = |path: &Path| match &way {
+                Way::Room(shared) if shared.entry.room.facts().shows(path) => Seen::Copy,
+                Way::Room(_) => Seen::OldCopy,
+                Way::Alone(_) => Seen::Nothing,
+            };
+            notes.extend(existing.hidden_settings(programs, seen));
+        }
         let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
         Ok(Some(Self { way, notes, sets_variables, home }))
     }

@@ -8,5 +8,6 @@ mod languages;
 mod place;
 mod rooms;
 mod servers;
+mod settings;
 mod sharing;
 mod terminals;

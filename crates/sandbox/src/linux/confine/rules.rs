@@ -97,7 +97,7 @@ impl Rules {
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
-        let ruleset = ruleset(&Grants { writable, readable, no_tcp })?;
+        let ruleset = ruleset(&Grants { writable, readable, copies: vec![], no_tcp })?;
         let needs = Needs {
             mode,
             network,

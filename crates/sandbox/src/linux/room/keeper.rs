@@ -162,11 +162,13 @@ impl<'a> Keeper<'a> {
     fn write_facts(&self) -> io::Result<()> {
         let mut confinement = self.plan.confinement.clone();
         confinement.writable = self.tree.writable().to_vec();
+        let settings = self.plan.settings.iter().map(|known| (known.path.clone(), known.stamp));
         let facts = RoomFacts {
             keeper: rustix::process::getpid().as_raw_nonzero().get(),
             started: self.started,
             confinement,
-            watched: self.listed.clone(),
+            watched: self.listed.iter().cloned().chain(settings).collect(),
+            copied: self.tree.copied(),
             repositories: self.tree.repositories.known.clone(),
             gap: self.tree.repositories.gap.map(str::to_owned),
             processes: self.processes,
@@ -404,6 +406,7 @@ fn remove_files(key: &str) {
     for kind in ["facts", "room", "host", "door", "draft"] {
         let _ = fs::remove_file(file_name(key, kind));
     }
+    let _ = fs::remove_dir_all(file_name(key, "settings"));
 }
 
 /// Whoever started this program may have left more open than the standard streams, and may wait for their end.
