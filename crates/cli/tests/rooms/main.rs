@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod caches;
+mod datagrams;
 mod debuggers;
 mod ending;
 mod languages;

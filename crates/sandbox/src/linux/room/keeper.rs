@@ -259,7 +259,10 @@ impl<'a> Keeper<'a> {
                 send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
             }
             Some(ToKeeper::Listener { network, sockets }) => {
-                let reach = reach(&self.plan.confinement, network, self.network, sockets);
+                let reach = {
+                    let home = (self.plan.directory.as_path(), self.plan.key.as_str());
+                    reach(&self.plan.confinement, network, self.network, sockets, home)
+                };
                 // Until its last process has ended.
                 descriptors
                     .into_iter()

@@ -24,4 +24,5 @@ mod watch;
 
 pub use keeper::keep;
 pub(crate) use visit::Member;
+pub(super) use visit::sockets_of_room;
 pub use visit::{Room, Visit};

@@ -18,6 +18,7 @@ use super::packet::{LONGEST, is_ours, receive, send};
 use super::ports::{listening, make_socket};
 use super::shared::Shared;
 use crate::imp::confine::Filters;
+use crate::imp::sockets::NewSockets;
 use crate::imp::wait;
 use crate::room::RoomStatus;
 
@@ -214,6 +215,13 @@ impl Serving {
 
     fn answer(&mut self, key: u64, question: Question, descriptors: &[OwnedFd]) {
         let reply = match question {
+            Question::Datagrams => {
+                let made = NewSockets::make();
+                let sockets = made.as_ref().map(|made| [&made.datagrams, &made.pair.0, &made.pair.1]);
+                let descriptors: Vec<BorrowedFd<'_>> =
+                    sockets.iter().flatten().map(|socket| socket.as_fd()).collect();
+                return self.say(key, &Reply::Done(made.is_ok()), &descriptors);
+            }
             Question::Order(order) => return self.start(key, &order, descriptors),
             Question::Status => Reply::Status(self.status().to_bytes()),
             Question::EndIfIdle => {

@@ -23,7 +23,7 @@ use crate::imp::confine::{TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
-use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
+use crate::imp::sockets::{self, Channel, Channels, Datagrams, NewSockets, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::room::{RoomFacts, RoomStatus};
@@ -119,30 +119,52 @@ impl Room {
     }
 
     fn ask(&self, question: &Question) -> io::Result<Reply> {
-        let socket = self.connect("room")?;
-        impatient(&socket)?;
-        send_long(&socket, &question.to_bytes(), &[])?;
-        let mut buffer = vec![0; LONGEST];
-        let count = receive(&socket, &mut buffer, &mut vec![])?;
-        Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense)
+        ask(&self.connect("room")?, question, &mut vec![])
     }
 
     fn connect(&self, kind: &str) -> io::Result<OwnedFd> {
-        /// The kernel takes no longer name.
-        const LONGEST_NAME: usize = 107;
-        let socket =
-            rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        let path = self.directory.join(file_name(&self.key, kind));
-        if path.as_os_str().len() <= LONGEST_NAME {
-            rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
-            return Ok(socket);
-        }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(&self.directory, flags, Mode::empty())?;
-        let name = format!("/proc/self/fd/{}/{}", directory.as_raw_fd(), file_name(&self.key, kind));
-        rustix::net::connect(&socket, &SocketAddrUnix::new(name)?)?;
-        Ok(socket)
+        connect(&self.directory, &file_name(&self.key, kind))
     }
+}
+
+/// Has the room of that name make sockets for datagrams in its network.
+pub(in super::super) fn sockets_of_room(directory: &Path, key: &str) -> io::Result<NewSockets> {
+    let mut sent = vec![];
+    let socket = connect(directory, &file_name(key, "room"))?;
+    let reply = ask(&socket, &Question::Datagrams, &mut sent)?;
+    let mut sent = sent.into_iter();
+    match (reply, sent.next(), sent.next(), sent.next()) {
+        (Reply::Done(true), Some(datagrams), Some(one), Some(other)) => {
+            Ok(NewSockets { datagrams, pair: (one, other) })
+        }
+        _ => Err(nonsense()),
+    }
+}
+
+fn ask(socket: &OwnedFd, question: &Question, sent: &mut Vec<OwnedFd>) -> io::Result<Reply> {
+    impatient(socket)?;
+    send_long(socket, &question.to_bytes(), &[])?;
+    let mut buffer = vec![0; LONGEST];
+    let count = receive(socket, &mut buffer, sent)?;
+    Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense)
+}
+
+/// Connects to a socket in a directory of rooms.
+fn connect(directory: &Path, name: &str) -> io::Result<OwnedFd> {
+    /// The kernel takes no longer name.
+    const LONGEST_NAME: usize = 107;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    let path = directory.join(name);
+    if path.as_os_str().len() <= LONGEST_NAME {
+        rustix::net::connect(&socket, &SocketAddrUnix::new(&path)?)?;
+        return Ok(socket);
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(directory, flags, Mode::empty())?;
+    let name = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
+    rustix::net::connect(&socket, &SocketAddrUnix::new(name)?)?;
+    Ok(socket)
 }
 
 /// A room that does not answer is none. What it is asked here it knows at once.
@@ -222,7 +244,8 @@ impl Visit {
 
     fn reach(&self) -> Reach {
         let facts = &self.room.facts;
-        reach(&facts.confinement, self.network, facts.network, self.sockets.clone())
+        let home = (self.room.directory.as_path(), self.room.key.as_str());
+        reach(&facts.confinement, self.network, facts.network, self.sockets.clone(), home)
     }
 }
 
@@ -232,6 +255,7 @@ pub(super) fn reach(
     network: Network,
     of_room: Option<u64>,
     sockets: Vec<PathBuf>,
+    (directory, key): (&Path, &str),
 ) -> Reach {
     let of_host = || make_socket(false).and_then(|socket| network_of(&socket));
     let own = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
@@ -242,6 +266,10 @@ pub(super) fn reach(
         network: if network == Network::Off { of_room } else { of_host() },
         own_network: network == Network::Off,
         internet: true,
+        datagrams: match network {
+            Network::Off => Datagrams::OfRoom { directory: directory.to_owned(), key: key.to_owned() },
+            Network::On => Datagrams::OfHost,
+        },
     }
 }
 
