@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
-use crate::places::Places;
+use crate::places::{Places, Seen, reads_settings};
 use crate::rooms::{Entry, NoRoom, RoomSettings, Rooms, SharedTemporary, Wanted};
 use offer::{Offer, offer};
 
@@ -136,8 +136,13 @@ pub fn usual_limits() -> ResourceLimits {
 }
 
 impl Confining {
-    /// None where nothing is to be held.
-    pub(crate) fn new(job: &Job, settings: &SandboxSettings, tools: Tools<'_>) -> io::Result<Option<Self>> {
+    /// None where nothing is to be held. The programs are those that the command's text names.
+    pub(crate) fn new(
+        job: &Job,
+        settings: &SandboxSettings,
+        tools: Tools<'_>,
+        programs: &[&str],
+    ) -> io::Result<Option<Self>> {
         if settings.mode == Mode::Off && settings.limits.is_empty() {
             return Ok(None);
         }
@@ -159,6 +164,15 @@ impl Confining {
                 Way::Alone { confinement, temporary: None }
             }
         };
+        if settings.mode != Mode::Off && programs.iter().any(|program| reads_settings(program)) {
+            let existing = tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?;
+            let seen = |path: &Path| match &way {
+                Way::Room(shared) if shared.entry.room.facts().shows(path) => Seen::Copy,
+                Way::Room(_) => Seen::OldCopy,
+                Way::Alone { .. } => Seen::Nothing,
+            };
+            notes.extend(existing.hidden_settings(programs, seen));
+        }
         let (sets_variables, home) = (job.tells_temporary && settings.mode != Mode::Off, job.home.clone());
         Ok(Some(Self { way, notes, sets_variables, home }))
     }

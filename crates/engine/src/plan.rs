@@ -140,8 +140,10 @@ impl Plan {
         let keeper = supervisor(settings).ok();
         let tools =
             Tools { sandbox, places, rooms, state: &state, keeper: keeper.as_deref(), shell: &program };
-        let confining = Confining::new(&job, job.sandbox.as_ref().unwrap_or(&settings.sandbox), tools)
-            .map_err(|source| PlanError::Secrets { source })?;
+        let wanted = job.sandbox.as_ref().unwrap_or(&settings.sandbox);
+        let programs: Vec<&str> = analysis.commands.iter().map(|found| found.program.as_str()).collect();
+        let confining =
+            Confining::new(&job, wanted, tools, &programs).map_err(|source| PlanError::Secrets { source })?;
         Ok(Self {
             confining,
             program,

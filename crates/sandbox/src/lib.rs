@@ -68,6 +68,6 @@ pub use imp::{
     open_directory, remove_tree,
 };
 pub use report::{Enforced, Landlock, Report};
-pub use room::{KnownRepository, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
+pub use room::{KnownRepository, KnownSettings, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
 pub use spec::{Output, Prepared, Process, SpawnError, Spec, Step, World};
 pub use umask::note_umask;

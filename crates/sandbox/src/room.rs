@@ -26,6 +26,8 @@ pub struct RoomPlan {
     pub shown: Vec<PathBuf>,
     /// Secrets that do not exist yet, and are to stay closed when they appear.
     pub possible_secrets: Vec<PathBuf>,
+    /// Settings files. Of the secrets among them a copy is shown.
+    pub settings: Vec<KnownSettings>,
     /// The time that it is kept with nothing in it.
     pub idle: Duration,
 }
@@ -39,8 +41,10 @@ pub struct RoomFacts {
     pub started: u64,
     /// The confinement of its commands.
     pub confinement: Confinement,
-    /// Directories that were listed for its rules. If one has changed, only a new room shows that.
+    /// Directories that were listed for its rules, and settings files. If one has changed, only a new room shows that.
     pub watched: Vec<(PathBuf, Stamp)>,
+    /// Secrets in whose place a copy is shown.
+    pub copied: Vec<PathBuf>,
     /// The repositories that are protected.
     pub repositories: Vec<KnownRepository>,
     /// A gap in the protection of repositories, if there is one.
@@ -49,6 +53,17 @@ pub struct RoomFacts {
     pub network: Option<u64>,
     /// The limit of processes for all its commands together, where there are no control groups.
     pub processes: Option<u64>,
+}
+
+/// A settings file, as it was when the room was planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownSettings {
+    /// The file, after links.
+    pub path: PathBuf,
+    /// Changes when the file does.
+    pub stamp: Stamp,
+    /// The copy that is shown in its place, if it is a secret.
+    pub copy: Option<PathBuf>,
 }
 
 /// A git directory.
@@ -62,7 +77,7 @@ pub struct KnownRepository {
     pub without_hooks: bool,
 }
 
-/// Changes when something is added to a directory or taken out: device, number, time.
+/// Changes when something is added to a directory or taken out, or a file is written: device, number, time.
 pub type Stamp = (u64, u64, i64, i64);
 
 /// The status of a room.
@@ -92,6 +107,10 @@ impl RoomPlan {
             .for_each(|path| writer.path(path));
         writer.paths(&self.shown);
         writer.paths(&self.possible_secrets);
+        writer.list(&self.settings, |writer, settings| {
+            write_stamped(writer, &settings.path, settings.stamp);
+            writer.paths(settings.copy.as_slice());
+        });
         writer.number(milliseconds(self.idle));
         writer.into_bytes()
     }
@@ -108,6 +127,10 @@ impl RoomPlan {
             var_temporary: reader.path()?,
             shown: reader.paths()?,
             possible_secrets: reader.paths()?,
+            settings: reader.list(|reader| {
+                let (path, stamp) = read_stamped(reader)?;
+                Some(KnownSettings { path, stamp, copy: reader.paths()?.pop() })
+            })?,
             idle: Duration::from_millis(reader.number()?),
         })
     }
@@ -120,11 +143,8 @@ impl RoomFacts {
         writer.signed(self.keeper.into());
         writer.number(self.started);
         write_confinement(&mut writer, &self.confinement);
-        writer.list(&self.watched, |writer, (path, (device, number, seconds, nanoseconds))| {
-            writer.path(path);
-            [*device, *number].into_iter().for_each(|value| writer.number(value));
-            [*seconds, *nanoseconds].into_iter().for_each(|value| writer.signed(value));
-        });
+        writer.list(&self.watched, |writer, (path, stamp)| write_stamped(writer, path, *stamp));
+        writer.paths(&self.copied);
         writer.list(&self.repositories, |writer, known| {
             writer.path(&known.root);
             writer.path(&known.git);
@@ -146,10 +166,8 @@ impl RoomFacts {
             keeper: reader.int()?,
             started: reader.number()?,
             confinement: read_confinement(&mut reader)?,
-            watched: reader.list(|reader| {
-                let path = reader.path()?;
-                Some((path, (reader.number()?, reader.number()?, reader.signed()?, reader.signed()?)))
-            })?,
+            watched: reader.list(read_stamped)?,
+            copied: reader.paths()?,
             repositories: reader.list(|reader| {
                 Some(KnownRepository {
                     root: reader.path()?,
@@ -166,8 +184,26 @@ impl RoomFacts {
     /// Returns true if a room made now would show the same.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.watched.iter().all(|(directory, seen)| stamp(directory).as_ref() == Some(seen))
+        self.watched.iter().all(|(path, seen)| stamp(path).as_ref() == Some(seen))
     }
+
+    /// Returns true if commands see a copy of this secret that is like the file of now.
+    #[must_use]
+    pub fn shows(&self, secret: &Path) -> bool {
+        let is_current = |(path, seen): &(PathBuf, Stamp)| path != secret || stamp(path) == Some(*seen);
+        self.copied.iter().any(|path| path == secret) && self.watched.iter().all(is_current)
+    }
+}
+
+fn write_stamped(writer: &mut Writer, path: &Path, (device, number, seconds, nanoseconds): Stamp) {
+    writer.path(path);
+    [device, number].into_iter().for_each(|value| writer.number(value));
+    [seconds, nanoseconds].into_iter().for_each(|value| writer.signed(value));
+}
+
+fn read_stamped(reader: &mut Reader<'_>) -> Option<(PathBuf, Stamp)> {
+    let path = reader.path()?;
+    Some((path, (reader.number()?, reader.number()?, reader.signed()?, reader.signed()?)))
 }
 
 impl RoomStatus {

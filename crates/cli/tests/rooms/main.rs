@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod caches;
+mod datagrams;
 mod debuggers;
 mod ending;
 mod groups;
@@ -12,6 +13,7 @@ mod place;
 mod pool;
 mod rooms;
 mod servers;
+mod settings;
 mod sharing;
 mod silence;
 mod terminals;

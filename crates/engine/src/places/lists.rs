@@ -1,5 +1,7 @@
 //! Where secrets and caches usually are. Data: add a line.
 
+use super::settings::{Format, Keys, SettingsFile};
+
 /// In the home directory: keys, tokens, histories, browser profiles. Confined commands cannot read them.
 pub(super) const SECRETS: &[&str] = &[
     // Keys and passwords.
@@ -13,8 +15,8 @@ pub(super) const SECRETS: &[&str] = &[
     ".config/gh", ".config/hub", ".config/glab-cli", ".npmrc", ".yarnrc.yml", ".pypirc", ".cargo/credentials",
     ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml",
     ".gradle/gradle.properties", ".composer/auth.json", ".config/composer/auth.json",
-    ".nuget/NuGet/NuGet.Config", ".kaggle", ".huggingface", ".cache/huggingface/token",
-    // Other agents.
+    ".nuget/NuGet/NuGet.Config", ".config/pypoetry/auth.toml", ".kaggle", ".huggingface",
+    ".cache/huggingface/token", // Other agents.
     ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
     // Browsers, mail and messages.
     ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
@@ -24,6 +26,93 @@ pub(super) const SECRETS: &[&str] = &[
     // What was typed, secrets included.
     ".bash_history", ".zsh_history", ".psql_history", ".mysql_history", ".node_repl_history",
     ".python_history",
+];
+
+/// In the home directory: files that hold settings and secrets. A room shows them without the secrets. Those that are not
+/// on the list above are hidden, or shown so, only if they hold one.
+pub(super) const SETTINGS: &[SettingsFile] = &[
+    settings(
+        ".npmrc",
+        Format::Npm,
+        Keys::Only(NPM),
+        &["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "node-gyp"],
+    ),
+    settings(".config/pnpm/rc", Format::Npm, Keys::Only(NPM), &["pnpm", "pnpx"]),
+    settings(".yarnrc.yml", Format::Yaml, Keys::Only(YARN), &["yarn"]),
+    settings(".bunfig.toml", Format::Toml, Keys::AllButSecret, &["bun", "bunx"]),
+    settings(
+        ".pypirc",
+        Format::Ini,
+        Keys::Only(&["index-servers", "repository"]),
+        &["twine", "flit", "hatch"],
+    ),
+    settings(".config/pip/pip.conf", Format::Ini, Keys::Only(PIP), &["pip", "pip3"]),
+    settings(".pip/pip.conf", Format::Ini, Keys::Only(PIP), &["pip", "pip3"]),
+    settings(".config/uv/uv.toml", Format::Toml, Keys::AllButSecret, &["uv", "uvx"]),
+    settings(".condarc", Format::Yaml, Keys::AllButSecret, &["conda", "mamba", "micromamba"]),
+    settings(".bundle/config", Format::Yaml, Keys::Only(BUNDLE), &["bundle", "bundler"]),
+    settings(".m2/settings.xml", Format::Xml, Keys::Only(MAVEN), &["mvn", "mvnw", "mvnd"]),
+    settings(".gradle/gradle.properties", Format::Properties, Keys::Only(GRADLE), &["gradle", "gradlew"]),
+    settings(".nuget/NuGet/NuGet.Config", Format::Xml, Keys::Only(NUGET), &["dotnet", "nuget"]),
+];
+
+const fn settings(
+    path: &'static str,
+    format: Format,
+    keys: Keys,
+    programs: &'static [&'static str],
+) -> SettingsFile {
+    SettingsFile { path, format, keys, programs }
+}
+
+/// Settings of npm and pnpm that decide where packages come from and how they are installed.
+const NPM: &[&str] = &[
+    "registry", "@*:registry", "proxy", "https-proxy", "http-proxy", "noproxy", "no-proxy", "strict-ssl",
+    "cafile", "save-exact", "save-prefix", "save-dev", "engine-strict", "fund", "audit", "loglevel",
+    "legacy-peer-deps", "ignore-scripts", "progress", "package-lock", "update-notifier", "prefer-offline",
+    "prefer-dedupe", "fetch-*", "maxsockets", "omit", "include", "optional", "production", "tag", "before",
+    "min-release-age", "python", "disturl", "*_mirror", "*-mirror", "*_binary_site", "shamefully-hoist",
+    "public-hoist-pattern", "hoist", "hoist-pattern", "auto-install-peers", "strict-peer-dependencies",
+    "node-linker", "link-workspace-packages", "resolution-mode", "minimum-release-age",
+];
+/// Options of pip, under both spellings.
+const PIP: &[&str] = &[
+    "index-url", "index_url", "extra-index-url", "extra_index_url", "find-links", "find_links",
+    "trusted-host", "trusted_host", "no-index", "no_index", "timeout", "default-timeout", "retries", "proxy",
+    "cert", "client-cert", "cache-dir", "no-cache-dir", "disable-pip-version-check",
+    "disable_pip_version_check", "prefer-binary", "only-binary", "no-binary", "require-virtualenv", "user",
+    "break-system-packages", "pre", "constraint", "requirement", "no-build-isolation", "use-feature",
+    "use-deprecated", "format", "progress-bar", "progress_bar", "quiet", "verbose", "log", "no-input",
+    "no-color", "root-user-action", "upgrade-strategy", "keyring-provider", "no-warn-script-location",
+    "no-compile", "require-hashes", "target", "prefix",
+];
+const YARN: &[&str] = &[
+    "npmregistryserver", "npmpublishregistry", "npmscopes", "npmregistries", "nodelinker", "yarnpath",
+    "enableglobalcache", "enabletelemetry", "enablestrictssl", "enablenetwork", "enablescripts", "httpproxy",
+    "httpsproxy", "httpscafilepath", "cafilepath", "unsafehttpwhitelist", "networksettings",
+    "compressionlevel", "nmmode", "nmhoistinglimits", "pnpmode", "checksumbehavior",
+    "defaultsemverrangeprefix", "npmminimalagegate", "supportedarchitectures",
+];
+const BUNDLE: &[&str] = &[
+    "bundle_mirror__*", "bundle_path", "bundle_jobs", "bundle_retry", "bundle_without", "bundle_with",
+    "bundle_deployment", "bundle_frozen", "bundle_timeout", "bundle_ssl_ca_cert",
+    "bundle_force_ruby_platform",
+];
+/// Elements; `<servers>` is not among them.
+const MAVEN: &[&str] = &[
+    "settings", "localrepository", "offline", "interactivemode", "plugingroups", "plugingroup", "proxies",
+    "proxy", "active", "protocol", "host", "port", "nonproxyhosts", "mirrors", "mirror", "id", "name", "url",
+    "mirrorof", "layout", "mirroroflayouts", "blocked", "profiles", "profile", "activation",
+    "activebydefault", "jdk", "repositories", "repository", "pluginrepositories", "pluginrepository",
+    "releases", "snapshots", "enabled", "updatepolicy", "checksumpolicy", "activeprofiles", "activeprofile",
+];
+const GRADLE: &[&str] =
+    &["org.gradle.*", "systemprop.http.*", "systemprop.https.*", "android.*", "kotlin.*", "*url"];
+/// Elements and attributes; neither `<packageSourceCredentials>` nor `<apikeys>` is among them.
+const NUGET: &[&str] = &[
+    "configuration", "packagesources", "add", "clear", "remove", "key", "value", "protocolversion",
+    "allowinsecureconnections", "disabledpackagesources", "activepackagesource", "packagesourcemapping",
+    "packagesource", "package", "pattern",
 ];
 
 /// Of the system. Most of it only root could read anyway.

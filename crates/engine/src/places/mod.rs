@@ -1,6 +1,7 @@
 //! Which secrets and caches there are on this host.
 
 mod lists;
+mod settings;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,7 +19,8 @@ use rustix::io::Errno;
 use crate::SandboxSettings;
 use crate::confine::expand;
 use crate::plan::is_program;
-use lists::{CACHES, MADE_IN, SECRETS, SYSTEM_SECRETS, TOOL_HOMES, VARIABLES};
+use lists::{CACHES, MADE_IN, SECRETS, SETTINGS, SYSTEM_SECRETS, TOOL_HOMES, VARIABLES};
+pub(crate) use settings::{FoundSettings, Seen, reads_settings};
 
 /// Remembers what was found, for as long as nothing was added or removed beside it: looking for a hundred files before
 /// every command would cost a tenth of it.
@@ -36,6 +38,8 @@ pub(crate) struct Existing {
     pub(crate) caches: Vec<PathBuf>,
     /// Secrets that are not there, by the names that they would have.
     pub(crate) possible: Vec<PathBuf>,
+    /// Settings files of package managers.
+    pub(crate) settings: Vec<FoundSettings>,
     watched: Vec<(PathBuf, Option<Stamp>)>,
 }
 
@@ -114,10 +118,12 @@ impl Existing {
         secrets.extend(expanded(&key.secrets));
 
         // First, so that what is added meanwhile is found out next time.
+        let names: Vec<&str> = SETTINGS.iter().map(|settings| settings.path).collect();
+        let settings = in_home(&names);
         let parents: BTreeSet<&Path> =
-            secrets.iter().chain(&caches).filter_map(|path| path.parent()).collect();
+            secrets.iter().chain(&caches).chain(&settings).filter_map(|path| path.parent()).collect();
         let watched: BTreeSet<PathBuf> = parents.into_iter().filter_map(nearest_directory).collect();
-        let watched =
+        let mut watched: Vec<(PathBuf, Option<Stamp>)> =
             watched.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp)).collect();
 
         let readable = expanded(&key.readable);
@@ -135,6 +141,13 @@ impl Existing {
             real
         };
         let is_readable = |path: &Path| readable.iter().any(|readable| path.starts_with(readable));
+        let named = expanded(&key.secrets);
+        let is_named = |path: &Path| named.iter().any(|secret| path.starts_with(secret));
+        let settings = home.map(|home| FoundSettings::look(home, |path| is_readable(path) || is_named(path)));
+        let settings = settings.unwrap_or_default();
+        watched.extend(settings.iter().map(|found| (found.real.clone(), Some(found.stamp))));
+        // Most of them hold no secret.
+        secrets.extend(settings.iter().filter(|found| !found.is_harmless).map(|found| found.real.clone()));
         let missing = secrets.iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
         let possible = missing.cloned().collect();
         let mut secrets = real(secrets);
@@ -142,7 +155,13 @@ impl Existing {
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
         let caches =
             caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
-        Ok(Self { secrets, caches, possible, watched })
+        Ok(Self { secrets, caches, possible, settings, watched })
+    }
+
+    /// Says which settings files these programs would read and do not see.
+    pub(crate) fn hidden_settings(&self, programs: &[&str], seen: impl Fn(&Path) -> Seen) -> Vec<String> {
+        let secret = self.settings.iter().filter(|found| self.secrets.contains(&found.real));
+        secret.filter_map(|found| found.told(programs, seen(&found.real))).collect()
     }
 
     fn is_current(&self) -> bool {

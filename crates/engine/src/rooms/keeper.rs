@@ -1,13 +1,16 @@
 //! Starting a room's keeper, which is this program again.
 
-use std::fs;
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use bashtion_sandbox::{Confinement, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step, remove_tree};
+use bashtion_sandbox::{
+    Confinement, KnownSettings, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step, remove_tree,
+};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +18,7 @@ use super::temporary::KeptFiles;
 use super::wanted::Wanted;
 use super::{NoRoom, Place, RoomChoice};
 use crate::confine::{expand, limits_or_usual};
+use crate::places::FoundSettings;
 
 /// The first argument of a keeper. Nobody types it.
 const ARGUMENT: &str = "__keep";
@@ -68,6 +72,7 @@ impl Assignment {
             requirement: settings.requirement,
         };
         let plan = RoomPlan {
+            settings: copy_settings(&existing.settings, &existing.secrets, place)?,
             confinement,
             key: place.key.clone(),
             directory: place.folder.canonicalize()?,
@@ -119,6 +124,35 @@ impl Assignment {
             ))),
         }
     }
+}
+
+/// Writes the copies of settings files that the room shows in place of secrets. The folder is new each time: a room that
+/// has just ended may still show those of before.
+fn copy_settings(
+    found: &[FoundSettings],
+    secrets: &[PathBuf],
+    place: &Place,
+) -> io::Result<Vec<KnownSettings>> {
+    let folder = place.folder.join(format!("{}.settings", place.key));
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => DirBuilder::new().mode(0o700).create(&folder)?,
+    }
+    let folder = folder.canonicalize()?;
+    let mut known = vec![];
+    for (index, settings) in found.iter().enumerate() {
+        let copy = match settings.text.as_ref().filter(|_| secrets.contains(&settings.real)) {
+            None => None,
+            Some(text) => {
+                let path = folder.join(index.to_string());
+                let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+                file.write_all(text.as_bytes())?;
+                Some(path)
+            }
+        };
+        known.push(KnownSettings { path: settings.real.clone(), stamp: settings.stamp, copy });
+    }
+    Ok(known)
 }
 
 /// Lists paths that a command needs to see even if they lie in the host's temporary directories.

@@ -23,6 +23,8 @@ pub(super) struct Needs {
     pub(super) asks: bool,
     /// True if it can name no other processes than those of its room.
     pub(super) own_processes: bool,
+    /// True if whoever answers for connections also makes sockets for datagrams.
+    pub(super) datagrams: bool,
 }
 
 /// The filters of a room's commands.
@@ -43,8 +45,10 @@ impl Filters {
             own_ipc: true,
             asks: false,
             own_processes: true,
+            datagrams: false,
         };
-        Self { refusing: filter(needs), asking: filter(Needs { asks: true, ..needs }) }
+        let asking = Needs { asks: true, datagrams: true, ..needs };
+        Self { refusing: filter(needs), asking: filter(asking) }
     }
 
     /// For commands that have no unix sockets.
@@ -71,7 +75,11 @@ pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
         (true, true) if needs.own_network => OWN_NETWORK,
         (true, true) => INTERNET_AND_LOCAL,
     };
-    rules.push(Rule { call: libc::SYS_socket, when: When::Unless(sockets), answer: Answer::Errno(EACCES) });
+    let answer = if needs.datagrams { Answer::Ask } else { Answer::Errno(EACCES) };
+    rules.push(Rule { call: libc::SYS_socket, when: When::Unless(sockets), answer });
+    if needs.datagrams {
+        rules.push(Rule { call: libc::SYS_sendto, when: ADDRESSED, answer: Answer::Ask });
+    }
     if needs.asks {
         rules.push(Rule { call: libc::SYS_connect, when: When::Always, answer: Answer::Ask });
     }
@@ -252,8 +260,11 @@ const PAIRS: &[Rule] = &[rule(libc::SYS_socketpair, When::Unless(LOCAL))];
 
 /// Sockets of the host's daemons (docker, D-Bus, ssh-agent) are paths, and neither Landlock nor the network namespace
 /// keeps a command from them: it gets none unless somebody looks at each connection. And never one for datagrams, which
-/// needs no connection to send.
+/// needs no connection to send, but from whoever answers in a room: one that cannot send by itself.
 const LOCAL: &[&[Test]] = &[&[UNIX, STREAM], &[UNIX, SEQPACKET]];
+
+/// The socket that is handed out for datagrams cannot send, so only what names an address matters: the host sends it.
+const ADDRESSED: When = When::Unless(&[&[Test::Null { argument: 4 }]]);
 
 /// TCP, UDP and ping, and the list of interfaces that name resolution asks for.
 const INTERNET: &[&[Test]] =
@@ -387,8 +398,12 @@ mod tests {
                                 own_ipc,
                                 asks,
                                 own_processes,
+                                datagrams: false,
                             };
                             all.push(needs);
+                            if asks && own_processes {
+                                all.push(Needs { datagrams: true, ..needs });
+                            }
                         }
                     }
                 }
@@ -409,6 +424,7 @@ mod tests {
             && one.no_truncation >= other.no_truncation
             && one.own_ipc <= other.own_ipc
             && one.asks == other.asks
+            && one.datagrams == other.datagrams
     }
 
     #[test]

@@ -10,9 +10,11 @@ use super::calls::{address, call, size};
 use super::mounts::{Bind, Change, Mounts};
 
 impl Mounts {
-    /// Takes what stays as it is out of the tree, before all else is made read-only.
+    /// Takes what stays as it is out of the tree, and copies that are laid over something, before all else is made
+    /// read-only and hidden.
     pub(in super::super) fn clone_kept(&self) -> bool {
-        self.kept.iter().all(|bind| match changed(bind) {
+        let early = self.laid_over.iter().filter(|bind| bind.is_early);
+        self.kept.iter().chain(early).all(|bind| match changed(bind) {
             Some(fd) => {
                 bind.fd.set(fd);
                 true
@@ -32,7 +34,8 @@ impl Mounts {
 
     /// Lays what is unchanged or hidden over the rest.
     pub(in super::super) fn lay_over(&self) -> bool {
-        self.laid_over.iter().all(|bind| changed(bind).is_some_and(|fd| put(fd, &bind.target)))
+        let copy = |bind: &Bind| if bind.is_early { Some(bind.fd.get()) } else { changed(bind) };
+        self.laid_over.iter().all(|bind| copy(bind).is_some_and(|fd| put(fd, &bind.target)))
     }
 }
 

@@ -18,6 +18,8 @@ pub(in super::super) struct Mounts {
     /// In this order, on top of it.
     pub(super) laid_over: Vec<Bind>,
     hidden: Vec<PathBuf>,
+    /// Hidden files, and the copy that is shown of each.
+    pub(super) copies: Vec<(PathBuf, PathBuf)>,
 }
 
 /// One file or directory shown at one place.
@@ -30,6 +32,8 @@ pub(super) struct Bind {
     pub(super) change: Option<Change>,
     /// Where the child keeps the copy until it is put in place.
     pub(super) fd: Cell<RawFd>,
+    /// True if the source is out of reach by the time it is laid over something.
+    pub(super) is_early: bool,
 }
 
 impl Bind {
@@ -42,6 +46,7 @@ impl Bind {
             file: Some((metadata.dev(), metadata.ino())),
             change: None,
             fd: Cell::new(-1),
+            is_early: false,
         })
     }
 
@@ -52,7 +57,7 @@ impl Bind {
     /// Of what will be there when it is needed.
     pub(super) fn of_later(source: &Path, target: &Path) -> Option<Self> {
         let (source, target) = (c_path(source)?, c_path(target)?);
-        Some(Self { source, target, file: None, change: None, fd: Cell::new(-1) })
+        Some(Self { source, target, file: None, change: None, fd: Cell::new(-1), is_early: false })
     }
 
     pub(super) fn with(self, change: Change) -> Self {
@@ -117,7 +122,10 @@ impl Mounts {
                 Layer::Hidden if self.hides(path) => continue,
                 // A device on a mount without devices cannot be opened.
                 Layer::Hidden if !metadata.is_dir() => {
-                    Bind::new(Path::new(DEVICES[0]), path)?.with(Change::Closed)
+                    let copy = self.copies.iter().find(|(secret, _)| secret == path);
+                    let source = copy.map_or(Path::new(DEVICES[0]), |(_, copy)| copy);
+                    let bind = Bind::new(source, path)?.with(Change::Closed);
+                    Bind { is_early: copy.is_some(), ..bind }
                 }
                 Layer::Hidden => cover.over(path)?.with(Change::Closed),
             };
@@ -132,6 +140,15 @@ impl Mounts {
             self.laid_over.push(bind);
         }
         Some(())
+    }
+
+    /// Lists the secrets of which a copy is shown, and which file each copy is.
+    pub(super) fn copied(&self) -> impl Iterator<Item = (&Path, (u64, u64))> {
+        self.copies.iter().filter_map(|(secret, copy)| {
+            let laid = self.laid_over.iter().find(|bind| bind.target_path() == *secret)?;
+            let is_copy = laid.is_early && laid.source.as_bytes() == copy.as_os_str().as_bytes();
+            Some((secret.as_path(), laid.file.filter(|_| is_copy)?))
+        })
     }
 
     fn hides(&self, path: &Path) -> bool {

@@ -66,6 +66,8 @@ impl RoomTree {
             .collect();
         let failed = |source| ConfineError::Temporary { path: plan.temporary.clone(), source };
         let mut tree = Self { mounts: Mounts::default(), repositories, writable };
+        let copies = plan.settings.iter().filter_map(|known| Some((known.path.clone(), known.copy.clone()?)));
+        tree.mounts.copies = copies.collect();
         let pins = tree.keep(plan, &own).map_err(failed)?;
         tree.mounts.keep_devices();
         let layers = tree.layers(confinement, &own);
@@ -145,6 +147,11 @@ impl RoomTree {
         layers
     }
 
+    /// Lists the secrets in whose place a copy is shown.
+    pub(in super::super) fn copied(&self) -> Vec<PathBuf> {
+        self.mounts.copied().map(|(secret, _)| secret.to_owned()).collect()
+    }
+
     pub(in super::super) fn writable(&self) -> &[PathBuf] {
         &self.writable
     }
@@ -171,7 +178,9 @@ impl RoomTree {
         let around = Around::new(&holes).map_err(exhausted)?;
         let writable = self.writable.iter().map(PathBuf::as_path).chain(OWN.map(Path::new)).collect();
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
-        let rules = ruleset(&Grants { writable, readable, no_tcp: false })?;
+        // The file itself stays closed, also when another is put in its place and the mount goes with it.
+        let copies = self.mounts.copied().collect();
+        let rules = ruleset(&Grants { writable, readable, copies, no_tcp: false })?;
         let targets: Vec<PathBuf> = self.mounts.kept.iter().map(Bind::target_path).collect();
         // The room's own directories are not the host's of the same name, so they tell nothing about those.
         let is_the_hosts = |(path, _): &(PathBuf, Stamp)| {

@@ -10,7 +10,7 @@ use super::host::{landlock, may_mount};
 use super::readable::Around;
 use super::ruleset::{Grants, ruleset};
 use super::scratch::Scratch;
-use crate::imp::sockets::Reach;
+use crate::imp::sockets::{Datagrams, Reach};
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
 
 /// What the kernel needs for a confinement. One serves any number of commands.
@@ -97,7 +97,7 @@ impl Rules {
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
-        let ruleset = ruleset(&Grants { writable, readable, no_tcp })?;
+        let ruleset = ruleset(&Grants { writable, readable, copies: vec![], no_tcp })?;
         let needs = Needs {
             mode,
             network,
@@ -106,6 +106,7 @@ impl Rules {
             no_truncation: landlock().abi() < 3 && !namespaces,
             asks: false,
             own_processes: false,
+            datagrams: false,
         };
         // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
         // loopback either, and pays for sockets only if some were named.
@@ -137,6 +138,7 @@ impl Rules {
             own_network,
             network: None,
             internet: own_network || *network == Network::On,
+            datagrams: Datagrams::Refused,
         }
     }
 }

@@ -12,6 +12,7 @@ use landlock::{
 use rustix::fs::{Mode, OFlags};
 
 use super::super::exhaustion::{is_exhaustion, unless_exhausted};
+use super::mounting::identity_of;
 use super::mounts::DEVICES;
 use crate::ConfineError;
 
@@ -22,6 +23,8 @@ pub(super) struct Grants<'a> {
     pub(super) writable: Vec<&'a Path>,
     /// What may be read.
     pub(super) readable: Vec<&'a Path>,
+    /// What may be read if it is the file of that device and number.
+    pub(super) copies: Vec<(&'a Path, (u64, u64))>,
     /// Whether TCP is refused.
     pub(super) no_tcp: bool,
 }
@@ -52,6 +55,11 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, ConfineErr
     if let Some(ruleset) = &ruleset {
         for path in &grants.readable {
             opened(path)?.iter().for_each(|fd| allow_reading(ruleset, fd));
+        }
+        for (path, copy) in &grants.copies {
+            let opened = opened(path)?;
+            let found = opened.iter().filter(|fd| identity_of(fd.as_raw_fd()) == Some(*copy));
+            found.for_each(|fd| allow_reading(ruleset, fd));
         }
     }
     Ok(ruleset)

@@ -58,21 +58,21 @@ struct Refused(Step, io::Error);
 impl First<'_> {
     /// The whole life of the process. Never returns: there is nothing of the keeper's left to go on with.
     pub(super) fn live(self) -> ! {
-        let link = self.inner.link.try_clone();
-        let code = match self.settle() {
-            Ok(()) => 0,
-            Err(Refused(step, error)) => {
+        let settled = match self.inner.link.try_clone() {
+            Ok(link) => self.settle(&link).map_err(|Refused(step, error)| {
                 let errno = error.raw_os_error().unwrap_or(libc::EIO);
                 let failed = ToKeeper::Failed { step: step as i32, errno };
-                let _ = link.and_then(|link| send_long(&link, &failed.to_bytes(), &[]));
-                1
-            }
+                let _ = send_long(&link, &failed.to_bytes(), &[]);
+            }),
+            Err(_) => Err(()),
         };
+        let code = i32::from(settled.is_err());
         // SAFETY: ends this process only; what the keeper would do at its end is not done twice.
         unsafe { libc::_exit(code) }
     }
 
-    fn settle(self) -> Result<(), Refused> {
+    /// Makes the world and serves. The link is for saying why it could not, when all of this has been dropped.
+    fn settle(self, link: &OwnedFd) -> Result<(), Refused> {
         let ok = |done: bool, step: Step| {
             if done { Ok(()) } else { Err(Refused(step, io::Error::last_os_error())) }
         };
@@ -81,7 +81,8 @@ impl First<'_> {
         // What is open in the keeper must end when the keeper closes it.
         let news = self.news.as_ref().map(AsRawFd::as_raw_fd);
         let kept = [&self.inner, &self.outer].map(Ends::all).concat();
-        close_all_but(&[kept, news.into_iter().collect()].concat(), self.go.as_raw_fd());
+        let link = link.as_raw_fd();
+        close_all_but(&[kept, news.into_iter().chain([link]).collect()].concat(), self.go.as_raw_fd());
         detach_streams().map_err(|error| Refused(Step::Streams, error))?;
         let waited = rustix::io::read(&self.go, &mut [0]);
         if !matches!(waited, Ok(1)) {

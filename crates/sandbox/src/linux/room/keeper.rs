@@ -165,11 +165,13 @@ impl<'a> Keeper<'a> {
     fn write_facts(&self) -> io::Result<()> {
         let mut confinement = self.plan.confinement.clone();
         confinement.writable = self.tree.writable().to_vec();
+        let settings = self.plan.settings.iter().map(|known| (known.path.clone(), known.stamp));
         let facts = RoomFacts {
             keeper: rustix::process::getpid().as_raw_nonzero().get(),
             started: self.started,
             confinement,
-            watched: self.listed.clone(),
+            watched: self.listed.iter().cloned().chain(settings).collect(),
+            copied: self.tree.copied(),
             repositories: self.tree.repositories.known.clone(),
             gap: self.tree.repositories.gap.map(str::to_owned),
             processes: self.processes,
@@ -261,7 +263,10 @@ impl<'a> Keeper<'a> {
                 send_long(&self.links[which], &ToSpawner::Done.to_bytes(), &[])
             }
             Some(ToKeeper::Listener { network, sockets }) => {
-                let reach = reach(&self.plan.confinement, network, self.network, sockets);
+                let reach = {
+                    let home = (self.plan.directory.as_path(), self.plan.key.as_str());
+                    reach(&self.plan.confinement, network, self.network, sockets, home)
+                };
                 // Until its last process has ended.
                 descriptors
                     .into_iter()
@@ -417,6 +422,7 @@ pub(super) const FILES: [&str; 5] = ["facts", "room", "host", "door", "draft"];
 /// Nobody finds the room any more.
 fn remove_files(key: &str) {
     FILES.iter().for_each(|kind| drop(fs::remove_file(file_name(key, kind))));
+    let _ = fs::remove_dir_all(file_name(key, "settings"));
 }
 
 /// Whoever started this program may have left more open than the standard streams, and may wait for their end.

@@ -15,6 +15,7 @@ use super::keeper::{FILES, file_name};
 use super::link::send_long;
 use super::order::{Question, Reply};
 use super::packet::{LONGEST, peer, receive, send};
+use crate::imp::sockets::NewSockets;
 use crate::room::{RoomFacts, RoomStatus};
 use crate::wire::{Reader, Writer};
 
@@ -109,17 +110,39 @@ impl Room {
     }
 
     fn ask(&self, question: &Question) -> io::Result<Reply> {
-        let socket = self.connect("room", IMPATIENCE)?;
-        send_long(&socket, &question.to_bytes(), &[])?;
-        let mut buffer = vec![0; LONGEST];
-        match receive(&socket, &mut buffer, &mut vec![])? {
-            0 => Err(io::ErrorKind::ConnectionReset.into()),
-            count => Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense),
-        }
+        ask(&self.connect("room", IMPATIENCE)?, question, &mut vec![])
+    }
+
+    /// Its directory and its key.
+    pub(super) fn place(&self) -> (&Path, &str) {
+        (&self.directory, &self.key)
     }
 
     pub(super) fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {
         connect(&self.directory, &file_name(&self.key, kind), patience)
+    }
+}
+
+/// Has the room of that name make sockets for datagrams in its network.
+pub(in super::super) fn sockets_of_room(directory: &Path, key: &str) -> io::Result<NewSockets> {
+    let mut sent = vec![];
+    let socket = connect(directory, &file_name(key, "room"), IMPATIENCE)?;
+    let reply = ask(&socket, &Question::Datagrams, &mut sent)?;
+    let mut sent = sent.into_iter();
+    match (reply, sent.next(), sent.next(), sent.next()) {
+        (Reply::Done(true), Some(datagrams), Some(one), Some(other)) => {
+            Ok(NewSockets { datagrams, pair: (one, other) })
+        }
+        _ => Err(nonsense()),
+    }
+}
+
+fn ask(socket: &OwnedFd, question: &Question, sent: &mut Vec<OwnedFd>) -> io::Result<Reply> {
+    send_long(socket, &question.to_bytes(), &[])?;
+    let mut buffer = vec![0; LONGEST];
+    match receive(socket, &mut buffer, sent)? {
+        0 => Err(io::ErrorKind::ConnectionReset.into()),
+        count => Reply::from_bytes(&buffer[..count]).ok_or_else(nonsense),
     }
 }
 

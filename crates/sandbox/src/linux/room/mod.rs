@@ -27,6 +27,7 @@ mod watch;
 
 pub use keeper::keep;
 pub use kept::Room;
+pub(super) use kept::sockets_of_room;
 pub(crate) use member::Member;
 pub use visit::Visit;
 pub use waiting::WaitingShell;

@@ -24,6 +24,8 @@ pub(super) enum Question {
     EndIfIdle,
     /// End.
     End,
+    /// Make sockets for datagrams in the room's network.
+    Datagrams,
 }
 
 /// One command.
@@ -119,6 +121,7 @@ impl Question {
             Self::Status => writer.byte(b'S'),
             Self::EndIfIdle => writer.byte(b'I'),
             Self::End => writer.byte(b'E'),
+            Self::Datagrams => writer.byte(b'D'),
         }
         writer.into_bytes()
     }
@@ -131,6 +134,7 @@ impl Question {
             b'S' => Self::Status,
             b'I' => Self::EndIfIdle,
             b'E' => Self::End,
+            b'D' => Self::Datagrams,
             _ => return None,
         })
     }

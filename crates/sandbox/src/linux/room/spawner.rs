@@ -20,6 +20,7 @@ use super::shared::Shared;
 use crate::Network;
 use crate::imp::confine::Filters;
 use crate::imp::exhaustion::is_exhaustion;
+use crate::imp::sockets::NewSockets;
 use crate::imp::wait;
 use crate::room::RoomStatus;
 use crate::spec::Step;
@@ -244,6 +245,13 @@ impl Serving {
 
     fn answer(&mut self, key: u64, question: Question, descriptors: &[OwnedFd]) {
         let reply = match question {
+            Question::Datagrams => {
+                let made = NewSockets::make();
+                let sockets = made.as_ref().map(|made| [&made.datagrams, &made.pair.0, &made.pair.1]);
+                let descriptors: Vec<BorrowedFd<'_>> =
+                    sockets.iter().flatten().map(|socket| socket.as_fd()).collect();
+                return self.say(key, &Reply::Done(made.is_ok()), &descriptors);
+            }
             Question::Order(order) => return self.start(key, &order, descriptors),
             Question::Go(script) => self.go_on(key, &script),
             Question::Status => Reply::Status(self.status().to_bytes()),

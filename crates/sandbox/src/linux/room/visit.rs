@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::imp::confine::{Snapshot, TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
-use crate::imp::sockets::{Channel, Channels, Reach, network_of};
+use crate::imp::sockets::{Channel, Channels, Datagrams, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::report::NO_LISTENER;
@@ -155,7 +155,7 @@ impl Visit {
 
     fn reach(&self) -> Reach {
         let facts = self.room.facts();
-        reach(&facts.confinement, self.network, facts.network, self.sockets.clone())
+        reach(&facts.confinement, self.network, facts.network, self.sockets.clone(), self.room.place())
     }
 }
 
@@ -184,6 +184,7 @@ pub(super) fn reach(
     network: Network,
     of_room: Option<u64>,
     sockets: Vec<PathBuf>,
+    (directory, key): (&Path, &str),
 ) -> Reach {
     let of_host = || make_socket(false).and_then(|socket| network_of(&socket));
     let own = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
@@ -194,6 +195,10 @@ pub(super) fn reach(
         network: if network == Network::Off { of_room } else { of_host() },
         own_network: network == Network::Off,
         internet: true,
+        datagrams: match network {
+            Network::Off => Datagrams::OfRoom { directory: directory.to_owned(), key: key.to_owned() },
+            Network::On => Datagrams::OfHost,
+        },
     }
 }
 

@@ -1,179 +1,150 @@
 //! One connection: looked at, then made or refused.
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use rustix::net::AddressFamily;
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix};
 use rustix::process::{Pid, PidfdFlags};
 
+use super::datagrams::{self, Delivery, Linking, Making};
 use super::notice::{Call, connect, descriptor_of, network_of, read_memory};
+use super::queue::{Patience, Queue, Task};
 use super::{Reach, Watch, internet};
 
-/// Answers one call of a command. Connecting is left to others: a command can make it take as long as it likes, and must
-/// not hold up anybody but itself.
+/// Answers one call of a command.
 pub(super) fn answer(watch: &Arc<Watch>) {
     let Some(call) = watch.listener.receive() else { return };
-    match Connection::asked_for(watch, call) {
-        Ok(connection) => Queue::add(watch, call, connection),
+    let task = match call.number {
+        libc::SYS_socket => Making::asked_for(watch, call).map(Task::Making).map(Some),
+        libc::SYS_sendto => Delivery::asked_for(watch, call).map(|delivery| delivery.map(Task::Delivery)),
+        _ => asked_for(watch, call).map(Some),
+    };
+    match task {
+        Ok(Some(task)) => Queue::add(watch, call, task),
+        // No socket of the command could send a datagram by itself, so whatever it is now about is harmless.
+        Ok(None) => watch.listener.let_go_on(call),
         Err(errno) => watch.listener.answer(call, Err(errno)),
     }
 }
 
-/// The connections of one command that are being made.
-#[derive(Debug, Default)]
-pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    connections: VecDeque<(Call, Connection)>,
-    workers: usize,
-}
-
-impl Queue {
-    fn add(watch: &Arc<Watch>, call: Call, connection: Connection) {
-        const MOST: usize = 1024;
-        const MOST_WORKERS: usize = 32;
-        let mut waiting = watch.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.connections.len() >= MOST {
-            return watch.listener.answer(call, Err(Errno::AGAIN));
-        }
-        waiting.connections.push_back((call, connection));
-        if waiting.workers >= MOST_WORKERS {
-            return;
-        }
-        let working = Arc::clone(watch);
-        let thread = std::thread::Builder::new().name("bashtion-connect".to_owned()).stack_size(128 << 10);
-        match thread.spawn(move || Self::work(&working)) {
-            Ok(_) => waiting.workers += 1,
-            Err(_) if waiting.workers > 0 => {}
-            Err(_) => {
-                waiting.connections.pop_back();
-                watch.listener.answer(call, Err(Errno::AGAIN));
-            }
-        }
-    }
-
-    /// Each in turn for a while, until there are none: more may wait than there are workers.
-    fn work(watch: &Watch) {
-        const SLICE: Duration = Duration::from_millis(50);
-        let waiting = || watch.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let (call, connection) = {
-                let mut waiting = waiting();
-                match waiting.connections.pop_front() {
-                    Some(next) => next,
-                    None => {
-                        waiting.workers -= 1;
-                        return;
-                    }
-                }
-            };
-            match connection.attempt(SLICE) {
-                Some(result) => {
-                    if result == Err(Errno::CONNREFUSED) {
-                        connection.note_refusal(watch);
-                    }
-                    watch.listener.answer(call, result);
-                }
-                None if has_signal(call.thread) => watch.listener.answer(call, Err(Errno::INTR)),
-                // Otherwise the command is gone.
-                None if watch.listener.still_waits(call) => {
-                    waiting().connections.push_back((call, connection));
-                }
-                None => {}
-            }
-        }
-    }
-}
-
-/// Whether a signal waits for a thread that only an answer can wake.
-fn has_signal(thread: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
-    let mask = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|value| u64::from_str_radix(value.trim(), 16).ok()).unwrap_or(0)
-    };
-    let pending = mask("SigPnd:") | mask("ShdPnd:");
-    pending & !mask("SigBlk:") & !mask("SigIgn:") != 0
-}
-
 /// What is to be connected, after it was found to be allowed.
 #[derive(Debug)]
-struct Connection {
+pub(super) struct Connection {
     socket: OwnedFd,
     target: Target,
     /// When a socket that waits for its connection has waited enough; none if it does not wait.
     patience: Option<Patience>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Patience {
-    own: Option<Duration>,
-    since: Instant,
-}
-
+/// What a command wants to talk to, after it was found to be allowed.
 #[derive(Debug)]
-enum Target {
+pub(super) enum Target {
     /// An address that means the same to us.
     Address(Vec<u8>),
     /// The very file that was looked at.
     File(OwnedFd),
 }
 
-impl Connection {
-    fn asked_for(watch: &Watch, call: Call) -> Result<Self, Errno> {
-        let [fd, address, length, ..] = call.arguments;
+impl Target {
+    /// The address of it that means the same to us.
+    pub(super) fn address(&self) -> Vec<u8> {
+        match self {
+            Self::Address(address) => address.clone(),
+            Self::File(file) => {
+                let mut address = AddressFamily::UNIX.as_raw().to_ne_bytes().to_vec();
+                address.extend(format!("/proc/self/fd/{}\0", file.as_raw_fd()).bytes());
+                address
+            }
+        }
+    }
+}
+
+/// A socket of the command that a call is about.
+pub(super) struct Asked {
+    pub(super) socket: OwnedFd,
+    pub(super) domain: AddressFamily,
+}
+
+impl Asked {
+    pub(super) fn socket(call: Call) -> Result<Self, Errno> {
         let process = process_of(call.thread)?;
-        #[expect(clippy::cast_possible_truncation, reason = "both are an int to the kernel")]
-        let (fd, length) = (fd as RawFd, length as i32);
-        let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
-        let socket = descriptor_of(&process, fd)?;
+        #[expect(clippy::cast_possible_truncation, reason = "it is an int to the kernel")]
+        let socket = descriptor_of(&process, call.arguments[0] as RawFd)?;
         let domain = socket_domain(&socket)?;
-        let is_its_own = watch.reach.network.is_none_or(|network| network_of(&socket) == Some(network));
-        if !(size_of::<libc::sa_family_t>()..=size_of::<libc::sockaddr_storage>()).contains(&length) {
-            return Err(Errno::INVAL);
-        }
-        let address = read_memory(call.thread, address, length)?;
-        let family = u16::from_ne_bytes([address[0], address[1]]);
-        let target = match domain {
-            AddressFamily::UNIX if family == AddressFamily::UNIX.as_raw() => {
-                unix_target(watch, call, address, is_its_own)?
-            }
-            AddressFamily::UNIX => return Err(Errno::INVAL),
-            _ if !is_its_own => return Err(Errno::PERM),
-            AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => {
-                internet::note_unreachable(watch, &address);
-                Target::Address(address)
-            }
-            // The kernel itself, and no group that it tells about changes.
-            AddressFamily::NETLINK if watch.reach.internet && address[2..].iter().all(|byte| *byte == 0) => {
-                Target::Address(address)
-            }
-            _ => return Err(Errno::PERM),
-        };
-        // Only now is it certain that all of this was about the one who asked.
-        if !watch.listener.still_waits(call) {
-            return Err(Errno::INTR);
-        }
-        let waits = !rustix::fs::fcntl_getfl(&socket)?.contains(OFlags::NONBLOCK);
-        let patience = waits
-            .then(|| {
-                socket_timeout(&socket, Timeout::Send).map(|own| Patience { own, since: Instant::now() })
-            })
-            .transpose()?;
-        Ok(Self { socket, target, patience })
+        Ok(Self { socket, domain })
     }
 
+    /// Returns true if it belongs to the command's network.
+    pub(super) fn is_its_own(&self, watch: &Watch) -> bool {
+        watch.reach.network.is_none_or(|network| network_of(&self.socket) == Some(network))
+    }
+
+    /// The time that the caller has for this socket. None if it does not wait.
+    pub(super) fn patience(&self) -> Result<Option<Patience>, Errno> {
+        if rustix::fs::fcntl_getfl(&self.socket)?.contains(OFlags::NONBLOCK) {
+            return Ok(None);
+        }
+        let own = socket_timeout(&self.socket, Timeout::Send)?;
+        Ok(Some(Patience { own, since: Instant::now() }))
+    }
+}
+
+/// Reads an address and its family.
+pub(super) fn read_address(thread: i32, address: u64, length: u64) -> Result<(Vec<u8>, u16), Errno> {
+    #[expect(clippy::cast_possible_truncation, reason = "it is an int to the kernel")]
+    let length = usize::try_from(length as i32).map_err(|_| Errno::INVAL)?;
+    if !(size_of::<libc::sa_family_t>()..=size_of::<libc::sockaddr_storage>()).contains(&length) {
+        return Err(Errno::INVAL);
+    }
+    let address = read_memory(thread, address, length)?;
+    let family = u16::from_ne_bytes([address[0], address[1]]);
+    Ok((address, family))
+}
+
+fn asked_for(watch: &Watch, call: Call) -> Result<Task, Errno> {
+    let [_, address, length, ..] = call.arguments;
+    let asked = Asked::socket(call)?;
+    let is_its_own = asked.is_its_own(watch);
+    let (address, family) = read_address(call.thread, address, length)?;
+    let is_linked = datagrams::is_for_datagrams(watch, &asked.socket)?;
+    let target = match asked.domain {
+        AddressFamily::UNIX if family == AddressFamily::UNIX.as_raw() => {
+            Some(unix_target(watch, call, address, is_its_own)?)
+        }
+        AddressFamily::UNIX if is_linked && family == AddressFamily::UNSPEC.as_raw() => None,
+        AddressFamily::UNIX => return Err(Errno::INVAL),
+        _ if !is_its_own => return Err(Errno::PERM),
+        AddressFamily::INET | AddressFamily::INET6 if watch.reach.internet => {
+            internet::note_unreachable(watch, &address);
+            Some(Target::Address(address))
+        }
+        // The kernel itself, and no group that it tells about changes.
+        AddressFamily::NETLINK if watch.reach.internet && address[2..].iter().all(|byte| *byte == 0) => {
+            Some(Target::Address(address))
+        }
+        _ => return Err(Errno::PERM),
+    };
+    // Only now is it certain that all of this was about the one who asked.
+    if !watch.listener.still_waits(call) {
+        return Err(Errno::INTR);
+    }
+    let patience = asked.patience()?;
+    match target {
+        Some(target) if !is_linked => {
+            Ok(Task::Connection(Connection { socket: asked.socket, target, patience }))
+        }
+        target => Ok(Task::Linking(Linking { socket: asked.socket, target })),
+    }
+}
+
+impl Connection {
     /// Notes a server that did not answer in the command's own network: the host may have one there.
     fn note_refusal(&self, watch: &Watch) {
         if let Target::Address(address) = &self.target {
@@ -182,7 +153,15 @@ impl Connection {
     }
 
     /// None if it takes longer than that.
-    fn attempt(&self, time: Duration) -> Option<Result<(), Errno>> {
+    pub(super) fn attempt(&self, watch: &Watch, time: Duration) -> Option<Result<i64, Errno>> {
+        let result = self.try_for(time)?;
+        if result == Err(Errno::CONNREFUSED) {
+            self.note_refusal(watch);
+        }
+        Some(result.map(|()| 0))
+    }
+
+    fn try_for(&self, time: Duration) -> Option<Result<(), Errno>> {
         let Some(patience) = self.patience else { return Some(self.connect()) };
         // Nothing can be sent on it yet, so nobody sees that its time to send is another for a moment.
         let set = |timeout| set_socket_timeout(&self.socket, Timeout::Send, timeout);
@@ -193,26 +172,27 @@ impl Connection {
         if let Err(errno) = set(patience.own) {
             return Some(Err(errno));
         }
-        let is_over = patience.own.is_some_and(|own| patience.since.elapsed() >= own);
         match result {
-            Err(Errno::ALREADY) if is_over => Some(Err(Errno::INPROGRESS)),
-            Err(Errno::AGAIN | Errno::INPROGRESS | Errno::ALREADY | Errno::INTR) if !is_over => None,
+            Err(Errno::ALREADY) if patience.is_over() => Some(Err(Errno::INPROGRESS)),
+            Err(Errno::AGAIN | Errno::INPROGRESS | Errno::ALREADY | Errno::INTR) if !patience.is_over() => {
+                None
+            }
             result => Some(result),
         }
     }
 
     fn connect(&self) -> Result<(), Errno> {
-        match &self.target {
-            Target::Address(address) => connect(&self.socket, address),
-            Target::File(file) => {
-                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                rustix::net::connect(&self.socket, &SocketAddrUnix::new(path)?)
-            }
-        }
+        connect(&self.socket, &self.target.address())
     }
 }
 
-fn unix_target(watch: &Watch, call: Call, address: Vec<u8>, is_its_own: bool) -> Result<Target, Errno> {
+/// Looks at an address of a unix socket, and finds out whether the command may reach it.
+pub(super) fn unix_target(
+    watch: &Watch,
+    call: Call,
+    address: Vec<u8>,
+    is_its_own: bool,
+) -> Result<Target, Errno> {
     const FAMILY: usize = size_of::<libc::sa_family_t>();
     if address.len() > size_of::<libc::sockaddr_un>() {
         return Err(Errno::INVAL);

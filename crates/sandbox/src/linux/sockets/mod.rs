@@ -1,22 +1,28 @@
 //! Unix sockets by path, for commands that may use some of them.
 //!
+//! Sockets for datagrams are a matter of their own, see `datagrams.rs`.
+//!
 //! Neither Landlock nor a namespace keeps a command from a socket that it can name, and a filter sees no names. So the
 //! filter hands each `connect` to a thread of the host, which looks at the socket and connects it on the command's
 //! behalf, or refuses. It never lets the call go on by itself: what it names may be another by then.
 
 mod connect;
+mod datagrams;
 mod internet;
 mod notice;
+mod queue;
+mod relay;
 
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
+pub(super) use datagrams::{Datagrams, NewSockets};
 use notice::Listener;
 pub(super) use notice::{Channel, Channels, network_of};
 
@@ -36,6 +42,8 @@ pub(super) struct Reach {
     pub(super) network: Option<u64>,
     /// Whether it may have internet sockets at all.
     pub(super) internet: bool,
+    /// Where its sockets for datagrams come from.
+    pub(super) datagrams: Datagrams,
 }
 
 impl Reach {
@@ -60,7 +68,10 @@ pub(super) struct Watch {
     listener: Listener,
     reach: Arc<Reach>,
     refused: Mutex<Vec<String>>,
-    queue: connect::Queue,
+    queue: queue::Queue,
+    relays: Mutex<Vec<Arc<relay::Relay>>>,
+    /// Sockets that send under the names of the command's own.
+    senders: Mutex<Vec<(Vec<u8>, Arc<OwnedFd>)>>,
     /// True if the thread that answers knows it.
     is_answered: AtomicBool,
 }
@@ -71,7 +82,9 @@ impl Watch {
             listener: Listener::new(listener),
             reach: Arc::clone(reach),
             refused: Mutex::default(),
-            queue: connect::Queue::default(),
+            queue: queue::Queue::default(),
+            relays: Mutex::default(),
+            senders: Mutex::default(),
             is_answered: AtomicBool::new(false),
         })
     }
@@ -83,7 +96,18 @@ impl Watch {
 
     /// The sockets that it wanted and did not get: a path, `@name`, or an internet address with its port.
     pub(super) fn refused(&self) -> Vec<String> {
+        // What the command has sent arrives before it is said to have ended.
+        let relays = self.relays().clone();
+        relay::Relay::flush_all(&relays);
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn relays(&self) -> MutexGuard<'_, Vec<Arc<relay::Relay>>> {
+        self.relays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn senders(&self) -> MutexGuard<'_, Vec<(Vec<u8>, Arc<OwnedFd>)>> {
+        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn refuse(&self, socket: String) {

@@ -85,9 +85,20 @@ pub(super) struct Listener(OwnedFd);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     id: u64,
+    /// The number of the system call.
+    pub(super) number: libc::c_long,
     /// The thread that made it.
     pub(super) thread: i32,
     pub(super) arguments: [u64; 6],
+}
+
+/// The place of a descriptor that the caller is given.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// Any; the call is answered with its number.
+    Result,
+    /// That of another, which the caller loses.
+    Instead(RawFd),
 }
 
 impl Listener {
@@ -106,6 +117,7 @@ impl Listener {
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         self.request(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice).then(|| Call {
             id: notice.id,
+            number: notice.data.nr.into(),
             thread: notice.pid.cast_signed(),
             arguments: notice.data.args,
         })
@@ -117,12 +129,36 @@ impl Listener {
         self.request(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
     }
 
-    /// Success, or the reason why not.
-    pub(super) fn answer(&self, call: Call, result: Result<(), Errno>) {
+    /// The result of the call, or the reason why it was refused.
+    pub(super) fn answer(&self, call: Call, result: Result<i64, Errno>) {
         let error = result.err().map_or(0, |errno| -errno.raw_os_error());
-        let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error, flags: 0 };
+        let mut response =
+            libc::seccomp_notif_resp { id: call.id, val: result.unwrap_or(0), error, flags: 0 };
         // It may have been killed meanwhile.
         let _ = self.request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
+    }
+
+    /// Lets the kernel do what was asked for. Its arguments may be others by then, so only where none could do harm.
+    pub(super) fn let_go_on(&self, call: Call) {
+        #[expect(clippy::cast_possible_truncation, reason = "the flag is 1")]
+        let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+        let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags };
+        let _ = self.request(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
+    }
+
+    /// Gives the caller a descriptor, as the result of its call or in the place of one that it has.
+    pub(super) fn give(&self, call: Call, socket: &OwnedFd, place: Place, kept: SocketFlags) -> bool {
+        #[expect(clippy::cast_possible_truncation, reason = "the flags are 1 and 2")]
+        let (flags, newfd) = match place {
+            Place::Result => (libc::SECCOMP_ADDFD_FLAG_SEND as u32, 0),
+            Place::Instead(fd) => (libc::SECCOMP_ADDFD_FLAG_SETFD as u32, fd.cast_unsigned()),
+        };
+        // The only flag of a descriptor; it has the same value for a socket.
+        let newfd_flags = (kept & SocketFlags::CLOEXEC).bits();
+        let srcfd = socket.as_raw_fd().cast_unsigned();
+        let mut added = libc::seccomp_notif_addfd { id: call.id, flags, srcfd, newfd, newfd_flags };
+        // SAFETY: the value is a live one of the type that the request reads.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added) >= 0 }
     }
 
     fn request<T>(&self, number: libc::Ioctl, value: *mut T) -> bool {
@@ -183,6 +219,61 @@ pub(super) fn connect(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
     // SAFETY: the address is a live buffer of that length.
     let result = unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
     if result == 0 { Ok(()) } else { Err(last()) }
+}
+
+/// The name of a socket, as the kernel writes it.
+pub(super) fn name_of(socket: &OwnedFd) -> Vec<u8> {
+    let mut name = vec![0_u8; size_of::<libc::sockaddr_un>() + 1];
+    let mut length = libc::socklen_t::try_from(name.len()).unwrap_or(0);
+    // SAFETY: the buffer is as long as the length says.
+    let result = unsafe { libc::getsockname(socket.as_raw_fd(), name.as_mut_ptr().cast(), &raw mut length) };
+    name.truncate(if result == 0 { usize::try_from(length).unwrap_or(0) } else { 0 });
+    name
+}
+
+/// Sends a datagram to an address as a program would have written it.
+pub(super) fn send_to(socket: &OwnedFd, data: &[u8], flags: i32, address: &[u8]) -> Result<i64, Errno> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
+    // SAFETY: data and address are live buffers of these lengths.
+    let sent = unsafe {
+        let (data, size) = (data.as_ptr().cast(), data.len());
+        libc::sendto(socket.as_raw_fd(), data, size, flags, address.as_ptr().cast(), length)
+    };
+    if sent < 0 { Err(last()) } else { Ok(i64::try_from(sent).unwrap_or(i64::MAX)) }
+}
+
+/// Binds a socket to a name in a directory that is the whole file system for the purpose: the name is what counts.
+///
+/// A process of its own does it, because a root directory is one for all threads of a process.
+pub(super) fn bind_within(socket: &OwnedFd, root: &std::ffi::CStr, name: &[u8]) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    let Ok(length) = libc::socklen_t::try_from(name.len()) else { return false };
+    // SAFETY: the copy makes system calls only, with values that it has a copy of, and ends.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0_usize, 0_usize, 0_usize, 0_usize) };
+    match pid {
+        -1 => false,
+        0 => {
+            // SAFETY: as above.
+            unsafe {
+                let bound = (is_root || libc::unshare(libc::CLONE_NEWUSER) == 0)
+                    && libc::chroot(root.as_ptr()) == 0
+                    && libc::chdir(c"/".as_ptr()) == 0
+                    && libc::bind(socket.as_raw_fd(), name.as_ptr().cast(), length) == 0;
+                libc::_exit(i32::from(!bound))
+            }
+        }
+        pid => {
+            let mut status = 0;
+            let pid = libc::pid_t::try_from(pid).unwrap_or(-1);
+            // SAFETY: the pointer is to a live local.
+            while unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) } != pid {
+                if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                    return false;
+                }
+            }
+            status == 0
+        }
+    }
 }
 
 fn last() -> Errno {
