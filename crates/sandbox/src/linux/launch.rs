@@ -20,7 +20,6 @@ use super::mark::Mark;
 use super::orphans::Orphans;
 use super::sockets::{self, Channel, Channels, Watch};
 use super::tree::Tree;
-use crate::report::NO_LISTENER;
 use crate::spec::{Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
 
@@ -301,7 +300,7 @@ impl Bonds {
         let listener = channel.received();
         channels.put_back(channel);
         if listener.is_none() {
-            self.report.add_reason(NO_LISTENER);
+            self.report.add_missing_listener();
         }
         let (_, reach) = self.hold.as_ref()?.asking()?;
         sockets::watch(listener?, reach)

@@ -37,6 +37,16 @@ pub(in super::super) fn room_report(
     Report { room: Some(name.to_owned()), ..told }
 }
 
+impl Report {
+    /// Says that nobody can answer for the command's connections: a filter around this program has a listener already, and
+    /// the kernel allows one (seccomp(2), EBUSY).
+    pub(in super::super) fn add_missing_listener(&mut self) {
+        const WHY: &str = "another program answers for the system calls of this one, and the kernel allows only one that does, so commands can use no unix sockets";
+        let reasons = self.reason.iter().map(String::as_str).chain([WHY]);
+        self.reason = Some(reasons.collect::<Vec<_>>().join("; "));
+    }
+}
+
 /// The consequence of having no control groups.
 const EACH_FOR_ITSELF: &str = "memory and processes are limited for each process at most, not together";
 

@@ -23,7 +23,6 @@ use crate::imp::processes;
 use crate::imp::sockets::{self, Channel, Channels, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
-use crate::report::NO_LISTENER;
 use crate::spec::{Prepared, SpawnError, Step};
 use crate::{Child, Confinement, Network, ResourceLimits};
 
@@ -102,7 +101,7 @@ impl Visit {
         })?;
         let listener = channel.as_ref().and_then(Channel::received);
         if unheard || (channel.is_some() && listener.is_none()) {
-            report.add_reason(NO_LISTENER);
+            report.add_missing_listener();
         }
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| sockets::watch(listener, &Arc::new(self.reach())));
