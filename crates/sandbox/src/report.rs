@@ -26,19 +26,6 @@ pub struct Report {
     pub room: Option<String>,
 }
 
-impl Report {
-    /// Adds something that the user should know.
-    pub(crate) fn add_reason(&mut self, text: &str) {
-        match &mut self.reason {
-            Some(reason) => *reason += &format!("; {text}"),
-            None => self.reason = Some(text.to_owned()),
-        }
-    }
-}
-
-/// The consequence of a filter around this program that has a listener already: the kernel allows one (seccomp(2), EBUSY).
-pub(crate) const NO_LISTENER: &str = "another program answers for the system calls of this one, and the kernel allows only one that does, so commands can use no unix sockets";
-
 /// Whether an area is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

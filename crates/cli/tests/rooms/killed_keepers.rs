@@ -97,11 +97,19 @@ fn play(place: &Place, round: u32, point: Point, after: Duration) -> Vec<(Point,
     fates.into_iter().map(|fate| (point, fate)).collect()
 }
 
-/// The shells of the commands, without those that run them.
+/// The shells of the commands that lead a session: neither copies that become another program, nor those that run them.
 fn shells(marker: &str) -> Vec<i32> {
-    let is_shell =
-        |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "bash");
+    let is_shell = |pid: &i32| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+        name.is_ok_and(|name| name.trim() == "bash") && stat_field(*pid, 3) == Some(*pid)
+    };
     living_with(marker).into_iter().filter(is_shell).collect()
+}
+
+/// A number that the kernel tells after the name of a process: its parent is the first, its session the third.
+fn stat_field(pid: i32, index: usize) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit(") ").next()?.split(' ').nth(index)?.parse().ok()
 }
 
 fn answer(child: Child) -> Value {
@@ -138,11 +146,10 @@ fn keepers(place: &Place) -> Vec<i32> {
     let program = place.work().parent().unwrap().join("bashtion");
     let is_of_place = |pid: &i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program);
     let all: Vec<i32> = living_with("__keep").into_iter().filter(is_of_place).collect();
-    let parent = |pid: i32| -> Option<i32> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok()
-    };
-    all.iter().copied().filter(|pid| parent(*pid).is_some_and(|parent| !all.contains(&parent))).collect()
+    all.iter()
+        .copied()
+        .filter(|pid| stat_field(*pid, 1).is_some_and(|parent| !all.contains(&parent)))
+        .collect()
 }
 
 fn kill_keepers(place: &Place) {

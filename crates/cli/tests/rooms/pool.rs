@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use bashtion::{Engine, Outcome, Output, Policy, Request, ToolContext};
+use bashtion_testkit::wait_until;
 use tokio::runtime::Runtime;
 
 /// Two engines in one room: the shells of one wait, those of the other never do.
@@ -182,9 +183,10 @@ fn a_shell_that_was_killed_while_it_waited_is_not_missed() {
 fn a_room_with_nothing_but_a_shell_that_waits_is_idle() {
     let pair = Pair::new();
     pair.run_in_waiting("true");
-    thread::sleep(Duration::from_millis(200));
-    let seen = pair.run(&pair.plain, "ls -d /proc/[0-9]* > list; wc -l < list");
-    assert_eq!(text(&seen).trim(), "4", "two that serve, one that waits, and this shell");
+    // Two that serve, one that waits, and this shell.
+    wait_until("another shell waits", || {
+        text(&pair.run(&pair.plain, "ls -d /proc/[0-9]* > list; wc -l < list")).trim() == "4"
+    });
     let rooms = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state"))).list().unwrap();
     assert_eq!((rooms[0].status.commands, rooms[0].status.processes), (0, 0));
 }

@@ -11,7 +11,9 @@ use rustix::process::{WaitOptions, waitpid};
 
 use super::cgroup::Cgroups;
 use super::clone::{self, Started};
-use super::confine::{Confined, Hold, Identity, Known, Orders, Surroundings, capabilities, may_mount};
+use super::confine::{
+    Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities, may_mount,
+};
 use super::descriptors::Above;
 use super::exec::Image;
 use super::exhaustion::is_exhaustion;
@@ -21,7 +23,6 @@ use super::orphans::Orphans;
 use super::room::WaitingShell;
 use super::sockets::{Channel, Channels, Watch};
 use super::tree::Tree;
-use crate::report::NO_LISTENER;
 use crate::spec::{Output, Prepared, SpawnError, Spec, Step, World};
 use crate::{Child, ConfineError, Confinement, Report};
 

@@ -37,6 +37,17 @@ pub(in super::super) fn room_report(
     Report { room: Some(name.to_owned()), ..told }
 }
 
+impl Report {
+    /// Adds why something is less than it could be.
+    pub(in super::super) fn add_reason(&mut self, why: &str) {
+        let reasons = self.reason.iter().map(String::as_str).chain([why]);
+        self.reason = Some(reasons.collect::<Vec<_>>().join("; "));
+    }
+}
+
+/// The consequence of a filter around this program that has a listener already: the kernel allows one (seccomp(2), EBUSY).
+pub(in super::super) const NO_LISTENER: &str = "another program answers for the system calls of this one, and the kernel allows only one that does, so commands can use no unix sockets";
+
 /// The consequence of having no control groups.
 const EACH_FOR_ITSELF: &str = "memory and processes are limited for each process at most, not together";
 

@@ -20,7 +20,7 @@ mod scratch;
 mod snapshot;
 mod state;
 
-pub(super) use account::{TreeHeld, room_report};
+pub(super) use account::{NO_LISTENER, TreeHeld, room_report};
 pub(super) use child::{Identity, Orders, raise_loopback};
 pub use confined::Confined;
 pub(super) use confined::{Known, Surroundings, capabilities};

@@ -16,14 +16,13 @@ use super::order::{Answering, Order, Question, Reply, Started, step_of};
 use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
-use crate::imp::confine::{Snapshot, TreeHeld, room_report, snapshot_of};
+use crate::imp::confine::{NO_LISTENER, Snapshot, TreeHeld, room_report, snapshot_of};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
 use crate::imp::sockets::{Channel, Channels, Datagrams, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
-use crate::report::NO_LISTENER;
 use crate::spec::{Output, Prepared, SpawnError, Step};
 use crate::{Child, Confinement, Network, Report, ResourceLimits};
 
@@ -42,6 +41,14 @@ pub struct Visit {
     pub sockets: Vec<PathBuf>,
     /// The command's limits.
     pub limits: ResourceLimits,
+}
+
+/// How a command is held, as its room has said when it was started.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    held: TreeHeld,
+    /// True if somebody answers for its connections.
+    is_heard: bool,
 }
 
 /// The time that a room has to start a command, also on a machine that is busy.
@@ -77,7 +84,7 @@ impl Visit {
         prepared: &Prepared,
         output: &Output,
         channels: &Channels,
-    ) -> Result<(Child, TreeHeld), SpawnError> {
+    ) -> Result<(Child, Terms), SpawnError> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let kind = if self.network == Network::On { "host" } else { "room" };
         let no_room = |source| SpawnError::NoRoom { source };
@@ -102,31 +109,33 @@ impl Visit {
             }
             _ => return Err(failed(nonsense())),
         };
-        let held = TreeHeld { memory: started.memory, processes: started.processes };
-        let mut report = self.report(held, started.unprotected);
-        let (room_pid, unheard) = (started.room_pid, started.unheard);
+        let listener = channel.as_ref().and_then(Channel::received);
+        let terms = Terms {
+            held: TreeHeld { memory: started.memory, processes: started.processes },
+            is_heard: !started.unheard && channel.is_some() == listener.is_some(),
+        };
+        let (room_pid, report) = (started.room_pid, self.report(terms, started.unprotected));
         let Sent { process, mark, limits } =
             Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
         let pid = pid_of(&process).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SpawnError::RoomLost { source },
             _ => failed(source),
         })?;
-        let listener = channel.as_ref().and_then(Channel::received);
-        if unheard || (channel.is_some() && listener.is_none()) {
-            report.add_reason(NO_LISTENER);
-        }
         channel.into_iter().for_each(|channel| channels.put_back(channel));
         let watch = listener.and_then(|listener| channels.watch(listener, &Arc::new(self.reach())));
         let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
         let child = Child::in_room(pid, room_pid, Member::new(socket), tree, report).map_err(failed)?;
-        Ok((child, held))
+        Ok((child, terms))
     }
 
-    pub(super) fn report(&self, held: TreeHeld, unprotected: bool) -> Report {
+    pub(super) fn report(&self, terms: Terms, unprotected: bool) -> Report {
         const HOSTS: &str = "with the network on, localhost is this machine's and not the room's";
-        let mut report = room_report(self.room.facts(), &self.limits, held, unprotected, &self.name);
+        let mut report = room_report(self.room.facts(), &self.limits, terms.held, unprotected, &self.name);
         if self.network == Network::On {
             report.add_reason(HOSTS);
+        }
+        if !terms.is_heard {
+            report.add_reason(NO_LISTENER);
         }
         report
     }

@@ -14,12 +14,10 @@ use rustix::process::Pid;
 
 use super::kept::nonsense;
 use super::order::{Order, Question, Reply};
-use super::visit::Visit;
-use crate::imp::confine::TreeHeld;
+use super::visit::{Terms, Visit};
 use crate::imp::processes;
 use crate::imp::sockets::Channels;
 use crate::imp::tag::Tag;
-use crate::report::NO_LISTENER;
 use crate::spec::{Output, Prepared, SpawnError, Step, World};
 use crate::{Child, Room};
 
@@ -27,7 +25,7 @@ use crate::{Child, Room};
 #[derive(Debug)]
 pub struct WaitingShell {
     child: Child,
-    held: TreeHeld,
+    terms: Terms,
     order: Order,
     room: (i32, u64),
     directory: (u64, u64),
@@ -49,11 +47,11 @@ impl WaitingShell {
         let order = waiting(visit, prepared);
         let tag = Tag::unique();
         let tagged = Order { tag: tag.map(Tag::value), ..order.clone() };
-        let (child, held) = visit.enter(tagged, tag, prepared, output, channels)?;
+        let (child, terms) = visit.enter(tagged, tag, prepared, output, channels)?;
         let blanks = arguments_of(child.pid()).map_err(failed)?
             + order.args.iter().rev().skip(1).map(|argument| length(argument)).sum::<u64>();
         let directory = identity(&prepared.cwd).map_err(failed)?;
-        Ok(Self { child, held, order, room: identity_of(&visit.room), directory, blanks })
+        Ok(Self { child, terms, order, room: identity_of(&visit.room), directory, blanks })
     }
 
     /// Returns true if this is a command that it waits for: all but its text is as it was started.
@@ -81,11 +79,7 @@ impl WaitingShell {
             Reply::Going { unprotected } => {
                 let (tree, report) = self.child.renewed();
                 tree.begin(snapshot);
-                let is_unheard = report.reason.as_ref().is_some_and(|reason| reason.contains(NO_LISTENER));
-                *report = visit.report(self.held, unprotected);
-                if is_unheard {
-                    report.add_reason(NO_LISTENER);
-                }
+                *report = visit.report(self.terms, unprotected);
                 Ok(self.child)
             }
             Reply::Failed { errno, .. } => Err(failed(io::Error::from_raw_os_error(errno))),
