@@ -74,7 +74,7 @@ impl Tree {
     pub(crate) fn leaves_group_clean(&self) -> bool {
         match &self.mark {
             Mark::Cgroup(cgroup) => cgroup.is_as_new(),
-            Mark::Tag(_) | Mark::Kinship => self.living().is_ok_and(|living| living.is_empty()),
+            Mark::Tag(_) | Mark::Kinship => self.is_clear().unwrap_or(false),
         }
     }
 
