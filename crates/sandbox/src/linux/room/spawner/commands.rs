@@ -1,0 +1,215 @@
+//! The commands of a room: from an order until nothing is left of it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
+
+use super::super::groups::Groups;
+use super::super::link::ToKeeper;
+use super::super::order::{Farewell, Order, Reply};
+use super::super::packet::send;
+use super::super::ports::listening;
+use super::Serving;
+use super::command::{Command, Refused, Tools};
+use crate::Network;
+use crate::imp::exhaustion::is_exhaustion;
+use crate::imp::wait;
+use crate::spec::Step;
+
+impl Serving {
+    pub(super) fn start(&mut self, key: u64, order: &Order, descriptors: &[OwnedFd]) {
+        let is_first = self.connections.get(&key).is_some_and(|connection| connection.command.is_none());
+        if !is_first {
+            return self.let_go(key);
+        }
+        let shared = self.spawner.shared;
+        if !order.waits {
+            self.protect();
+        }
+        // The kernel leaves out those that there is no room for here: unix(7), MSG_CTRUNC.
+        if descriptors.len() < order.descriptors() && self.give_up_idle_groups() {
+            return self.say(key, &Reply::NotRun, &[]);
+        }
+        let begun = self.groups_for(order).and_then(|groups| {
+            let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
+            Command::start(order, descriptors, groups, tools).map_err(|refused| {
+                let (groups, error) = *refused;
+                self.groups.extend(groups);
+                error
+            })
+        });
+        let command = match begun {
+            Ok(command) => command,
+            Err(Refused::AtStep { step, errno }) => {
+                return self.say(key, &Reply::Failed { step: step as i32, errno }, &[]);
+            }
+            // The kernel ends this process in a moment.
+            Err(Refused::KeeperIsGone { has_begun: false }) => return self.say(key, &Reply::NotRun, &[]),
+            Err(Refused::KeeperIsGone { has_begun: true }) => std::process::exit(1),
+        };
+        let unprotected = shared.has_unprotected();
+        let (bytes, descriptors) = command.told(unprotected);
+        let event = EventData::new_u64(key + 1);
+        let watched = epoll::add(&self.events, command.process(), event, EventFlags::IN);
+        let Some(connection) = self.connections.get_mut(&key) else { return };
+        if !order.waits {
+            shared.begin();
+            self.has_served = true;
+        }
+        let said = send(&connection.socket, &bytes, &descriptors);
+        drop(descriptors);
+        connection.command = Some(command);
+        if watched.is_err() || said.is_err() {
+            self.let_go(key);
+        }
+    }
+
+    /// Lets a shell go on that has waited for this. Until then it was no command.
+    pub(super) fn go_on(&mut self, key: u64, script: &[u8]) -> Reply {
+        self.protect();
+        let shared = self.spawner.shared;
+        let command = self.connections.get_mut(&key).and_then(|connection| connection.command.as_mut());
+        let Some(command) = command.filter(|command| command.is_waiting()) else {
+            return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESRCH };
+        };
+        shared.begin();
+        self.has_served = true;
+        match command.go_on(script) {
+            Ok(()) => Reply::Going { unprotected: shared.has_unprotected() },
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or(libc::EIO);
+                Reply::Failed { step: Step::Prepare as i32, errno }
+            }
+        }
+    }
+
+    /// Has repositories protected that have appeared.
+    pub(super) fn protect(&self) {
+        let shared = self.spawner.shared;
+        let has_unprotected = shared.has_unprotected() && shared.running() == 0;
+        if has_unprotected || shared.is_dirty() || self.has_news() {
+            let _ = self.ask_keeper(&ToKeeper::Protect);
+        }
+    }
+
+    /// Returns true if something has appeared in the workspace that the keeper has not looked at yet.
+    pub(super) fn has_news(&self) -> bool {
+        const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+        self.spawner.news.as_ref().is_some_and(|news| {
+            let mut ready = [PollFd::new(news, PollFlags::IN)];
+            poll(&mut ready, Some(&AT_ONCE)).is_ok_and(|count| count > 0)
+        })
+    }
+
+    pub(super) fn groups_for(&mut self, order: &Order) -> Result<Option<Groups>, Refused> {
+        let (memory, processes) = (order.limits.memory, order.limits.processes);
+        let fits = |groups: &Groups| groups.fit(memory, processes) && groups.are_empty();
+        if let Some(at) = self.groups.iter().position(fits) {
+            return Ok(Some(self.groups.swap_remove(at)));
+        }
+        let ask = |serving: &Self| Groups::ask_for(&serving.spawner.link, memory, processes);
+        let asked = match ask(self) {
+            Err(error) if is_exhaustion(&error) && self.give_up_idle_groups() => ask(self),
+            asked => asked,
+        };
+        asked.map(Some).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                Refused::KeeperIsGone { has_begun: false }
+            }
+            _ => Refused::new(Step::Limits, &error),
+        })
+    }
+
+    /// Removes the groups that nobody uses, which hold descriptors here and in the keeper. Returns true if there were any.
+    pub(super) fn give_up_idle_groups(&mut self) -> bool {
+        let idle = std::mem::take(&mut self.groups);
+        let had_some = !idle.is_empty();
+        idle.into_iter().for_each(|groups| drop(groups.give_back(&self.spawner.link)));
+        had_some
+    }
+
+    /// The shell of this connection may have ended.
+    pub(super) fn look_at(&mut self, key: u64) {
+        let Some(connection) = self.connections.get_mut(&key) else { return };
+        let Some(command) = connection.command.as_mut() else { return };
+        let Some((exit, usage)) = command.look() else { return };
+        let _ = epoll::delete(&self.events, command.process());
+        if command.is_waiting() {
+            // Somebody has ended it, before it was a command.
+            if let Some(mut command) = connection.command.take() {
+                command.kill();
+                self.doomed.push(command);
+            }
+            return;
+        }
+        // Only if others run on: a port that this one has left behind is theirs then.
+        let has_others = self.spawner.shared.running() > 1 && self.spawner.network == Network::Off;
+        let ports = if has_others { listening() } else { vec![] };
+        if send(&connection.socket, &Reply::Ended { exit, usage, ports }.to_bytes(), &[]).is_err() {
+            self.let_go(key);
+        }
+    }
+
+    /// Whoever ran the command has gone. If they said good-bye they have seen to it; otherwise we do.
+    pub(super) fn let_go(&mut self, key: u64) {
+        let Some(connection) = self.connections.remove(&key) else { return };
+        let _ = epoll::delete(&self.events, &connection.socket);
+        if let Some(mut command) = connection.command {
+            if !command.is_waiting() {
+                self.spawner.shared.end();
+            }
+            let _ = epoll::delete(&self.events, command.process());
+            match connection.farewell {
+                Some(farewell) if command.reap() => {
+                    if let Some(groups) = command.into_groups() {
+                        self.put_back(groups, farewell);
+                    }
+                }
+                Some(_) | None => {
+                    command.kill();
+                    self.doomed.push(command);
+                }
+            }
+        }
+        self.resume();
+    }
+
+    pub(super) fn put_back(&mut self, groups: Groups, farewell: Farewell) {
+        const MOST: usize = 64;
+        if farewell == Farewell::Clean && self.groups.len() < MOST {
+            self.groups.push(groups);
+        } else {
+            let _ = groups.give_back(&self.spawner.link);
+        }
+    }
+
+    pub(super) fn end_doomed(&mut self) {
+        for mut command in std::mem::take(&mut self.doomed) {
+            if !command.is_over() {
+                command.kill();
+                self.doomed.push(command);
+            } else if let Some(groups) = command.into_groups() {
+                let _ = groups.give_back(&self.spawner.link);
+            }
+        }
+    }
+
+    /// Reaps processes that lost their parents. A shell that has ended is reaped by its own command, later; while one is
+    /// held, the others have to wait behind it.
+    pub(super) fn reap_orphans(&self) {
+        let commands = || {
+            let running = self.connections.values().filter_map(|connection| connection.command.as_ref());
+            running.chain(&self.doomed)
+        };
+        loop {
+            let Some(ended) = wait::look(wait::Whose::Any) else { return };
+            if commands().any(|command| command.pid() == ended.pid) {
+                return;
+            }
+            wait::reap(ended.pid);
+        }
+    }
+}
