@@ -120,7 +120,7 @@ impl Orders<'_> {
     }
 }
 
-fn install(filter: &[libc::sock_filter], flags: i64) -> Option<i64> {
+pub(super) fn install(filter: &[libc::sock_filter], flags: i64) -> Option<i64> {
     let program =
         libc::sock_fprog { len: u16::try_from(filter.len()).ok()?, filter: filter.as_ptr().cast_mut() };
     call(libc::SYS_seccomp, [libc::SECCOMP_SET_MODE_FILTER.into(), flags, address(&program), 0, 0])

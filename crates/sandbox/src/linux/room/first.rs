@@ -123,6 +123,8 @@ impl First<'_> {
         drop(marker);
         ok(leave_network() && raise_loopback(), Step::Namespaces)?;
         ok(orders.give_up_privileges() && close_to_others(), Step::Privileges)?;
+        let filters = Filters::new(Network::Off);
+        ok(filters.install_common(), Step::Filter)?;
         let children = children_ending().map_err(|error| Refused(Step::Prepare, error))?;
         tell_ready(&self.inner.link, listed).map_err(|error| Refused(Step::Prepare, error))?;
         let spawner = Spawner {
@@ -134,7 +136,7 @@ impl First<'_> {
             idle: Some(self.plan.idle),
             network: Network::Off,
             servants: 1 + u64::from(has_outer),
-            filters: Filters::new(Network::Off),
+            filters,
         };
         // Whatever ends it, the room ends with it.
         let _ = serve(spawner, &children);
@@ -161,10 +163,13 @@ fn fork_outer(
         0 => {
             let kept = [ends.all(), news.iter().map(AsRawFd::as_raw_fd).collect()].concat();
             close_all_but(&kept, ends.link.as_raw_fd());
-            let settled = die_with_parent() && orders.give_up_privileges() && close_to_others();
+            let filters = Filters::new(Network::On);
+            let settled = die_with_parent()
+                && orders.give_up_privileges()
+                && close_to_others()
+                && filters.install_common();
             if let Some(children) = settled.then(children_ending).and_then(Result::ok) {
                 let Ends { link, outside, listener } = ends;
-                let filters = Filters::new(Network::On);
                 let _ = serve(
                     Spawner {
                         link,

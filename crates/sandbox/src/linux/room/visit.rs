@@ -256,6 +256,9 @@ fn own_umask() -> u32 {
 
 /// The id that a process has for us.
 fn pid_of(process: &OwnedFd) -> io::Result<Pid> {
+    if let Some(pid) = processes::of_descriptor(process) {
+        return Ok(pid);
+    }
     let info = processes::read(format!("/proc/self/fdinfo/{}", process.as_raw_fd()))?;
     let pid = info.lines().find_map(|line| line.strip_prefix("Pid:")?.trim().parse().ok());
     match pid {
