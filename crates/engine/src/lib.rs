@@ -51,6 +51,7 @@ mod quote;
 mod raw;
 mod request;
 mod rooms;
+mod servant;
 mod session;
 mod settle;
 mod short_name;

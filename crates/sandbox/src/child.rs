@@ -134,7 +134,12 @@ impl Child {
         if let Held::Room { member, .. } = &self.held {
             let mut member = member.lock().unwrap_or_else(PoisonError::into_inner);
             // When it is over its room says so, in a moment.
-            return if self.tree.shell_is_over() { member.wait().map(|_| true) } else { member.has_ended() };
+            let ended =
+                if self.tree.shell_is_over() { member.wait().map(|_| true) } else { member.has_ended() }?;
+            if member.is_clear() {
+                self.tree.note_clear();
+            }
+            return Ok(ended);
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let status =

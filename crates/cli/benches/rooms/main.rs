@@ -1,4 +1,4 @@
-//! The cost of a command in a kept room, as ratios to plain ways of starting a shell in the same run.
+//! The cost of a command in a kept room, as ratios to starting a shell with the same environment in the same run.
 //!
 //! Run it with `cargo bench --bench rooms`. Run by root, it does everything a second time as an ordinary user. With
 //! `-- --chart FILE` it draws what it measured, with `-- --only WORDS` it measures what is called so.
@@ -34,6 +34,8 @@ fn main() {
     let after =
         |name: &str| Some(arguments.get(arguments.iter().position(|known| known == name)? + 1)?.clone());
     let place = after("--in").map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+    // As programs do that never change it.
+    bashtion::note_umask();
     let host = Host::new(&place);
     let only = after("--only").unwrap_or_default();
     let rows = host.measure(&only);
@@ -68,8 +70,12 @@ struct Host {
     state: tempfile::TempDir,
     cli: CString,
     env: Vec<CString>,
+    /// The environment of a command.
+    given: Vec<CString>,
     engine: Engine,
     with_pool: Engine,
+    /// With one thread, for commands one after another.
+    alone: Runtime,
     runtime: Runtime,
 }
 
@@ -96,8 +102,19 @@ impl Host {
         let builder = || Engine::builder().state_dir(state.path().join("state")).supervisor(&cli);
         let (engine, with_pool) = (builder().build(), builder().pool(1).build());
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+        let alone = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let cli = CString::new(cli.as_os_str().as_bytes()).expect("no NUL");
-        Self { state, cli, env, engine, with_pool, runtime }
+        let host = Self { state, cli, env, given: vec![], engine, with_pool, alone, runtime };
+        Self { given: host.environment(), ..host }
+    }
+
+    fn environment(&self) -> Vec<CString> {
+        let env = self.env.iter().filter_map(|entry| entry.to_str().ok()?.split_once('='));
+        let mut printing = Command::new(self.program());
+        printing.args(["run", "env"]).env_clear().envs(env).current_dir(self.state.path());
+        let printed = printing.output().expect("it runs").stdout;
+        let lines = printed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| CString::new(line).expect("no NUL")).collect()
     }
 
     /// Measures everything whose name has this in it.
@@ -174,8 +191,13 @@ impl Host {
         path
     }
 
+    /// A shell as plain as can be, with the environment that commands get: bash spends some of its time on it.
+    fn spawn(&self) {
+        by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.given);
+    }
+
     fn against_spawning(&self, other: &dyn Fn()) -> (Duration, f64) {
-        let bash: &dyn Fn() = &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env);
+        let bash: &dyn Fn() = &|| self.spawn();
         let [base, time] = medians([bash, other], ROUNDS);
         (base, ratio(time, base))
     }
@@ -190,7 +212,7 @@ impl Host {
 
     /// As agents do it, who think for a while between two commands.
     fn with_pauses(&self, other: &dyn Fn()) -> (Duration, f64) {
-        let bash: &dyn Fn() = &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env);
+        let bash: &dyn Fn() = &|| self.spawn();
         let mut times = [bash, other].map(|one| {
             let timed = (0..ROUNDS).map(|_| {
                 std::thread::sleep(PAUSE);
@@ -210,13 +232,13 @@ impl Host {
     fn against_peer(&self, program: &CStr, arguments: &[CString]) -> (Duration, f64) {
         let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
         let peer: &dyn Fn() = &|| by_posix_spawn(program, &arguments, &self.env);
-        let bash: &dyn Fn() = &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &self.env);
+        let bash: &dyn Fn() = &|| self.spawn();
         let [base, time] = medians([bash, peer], FEW);
         (base, ratio(time, base))
     }
 
     fn by_library(&self, engine: &Engine, context: &ToolContext) {
-        let outcome = self.runtime.block_on(engine.run(Request::new("true"), context)).expect("it runs");
+        let outcome = self.alone.block_on(engine.run(Request::new("true"), context)).expect("it runs");
         assert!(outcome.success() && outcome.sandbox.room.is_some(), "{outcome:?}");
     }
 
@@ -225,9 +247,14 @@ impl Host {
     fn at_once(&self, context: &ToolContext, count: usize) -> (f64, f64) {
         let total = (count * 4).clamp(400, 2000);
         let plain = self.runtime.block_on(async {
-            timed(count, total, || async {
-                let status = tokio::process::Command::new("/bin/bash").args(["-c", "true"]).status().await;
-                assert!(status.expect("it runs").success());
+            timed(count, total, || {
+                let given = self.given.clone();
+                async move {
+                    let env = given.iter().filter_map(|entry| entry.to_str().ok()?.split_once('='));
+                    let mut bash = tokio::process::Command::new("/bin/bash");
+                    let status = bash.args(["-c", "true"]).env_clear().envs(env).status().await;
+                    assert!(status.expect("it runs").success());
+                }
             })
             .await
         });

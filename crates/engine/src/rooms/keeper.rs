@@ -2,16 +2,14 @@
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use bashtion_sandbox::{
     Confinement, KnownSettings, ResourceLimits, RoomPlan, Sandbox, SpawnError, Step, remove_tree,
 };
-use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::temporary::KeptFiles;
@@ -19,6 +17,7 @@ use super::wanted::Wanted;
 use super::{NoRoom, Place, RoomChoice};
 use crate::confine::{expand, limits_or_usual};
 use crate::places::FoundSettings;
+use crate::servant;
 
 /// The first argument of a keeper. Nobody types it.
 const ARGUMENT: &str = "__keep";
@@ -92,24 +91,10 @@ impl Assignment {
         let mut message = serde_json::to_vec(&self.files).map_err(|error| failed(error.into()))?;
         message.push(b'\n');
         message.extend(self.plan.to_bytes());
-        let mut first = Command::new(program)
-            .arg(ARGUMENT)
-            // It has no use for the caller's secrets.
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(failed)?;
-        let told = first.stdin.take().map_or(Ok(()), |mut input| input.write_all(&message));
-        let mut answer = vec![];
-        let heard = first.stdout.take().map_or(Ok(0), |mut output| output.read_to_end(&mut answer));
-        first.wait().map_err(failed)?;
+        let answer = servant::start(program, ARGUMENT, &message).map_err(failed)?;
         if answer.is_empty() {
             return Err(NoRoom::KeeperKilled);
         }
-        told.and(heard.map(drop)).map_err(failed)?;
         match serde_json::from_slice(&answer) {
             Ok(Answer::Ready) => Ok(()),
             Ok(Answer::Refused { errno: Some(errno), step, .. }) => {
@@ -118,10 +103,7 @@ impl Assignment {
                 Err(NoRoom::Refused { source: SpawnError::Refused { step, source } })
             }
             Ok(Answer::Refused { message, .. }) => Err(failed(io::Error::other(message))),
-            Err(_) => Err(failed(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "it did not answer as a keeper of this version does",
-            ))),
+            Err(_) => Err(failed(servant::nonsense("keeper"))),
         }
     }
 }
@@ -194,7 +176,6 @@ fn keep() -> io::Result<()> {
     kept
 }
 
-/// The caller waits for one answer; from then on there is nobody to speak to.
 fn answer(made: Result<(), &SpawnError>) {
     let answer = match made {
         Ok(()) => Answer::Ready,
@@ -208,15 +189,8 @@ fn answer(made: Result<(), &SpawnError>) {
             Answer::Refused { step: "other".to_owned(), errno: None, message: crate::causes(error) }
         }
     };
-    let said = serde_json::to_vec(&answer).map_err(io::Error::from).and_then(|text| {
-        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        io::stdout().lock().write_all(&text)?;
-        io::stdout().lock().flush()?;
-        rustix::stdio::dup2_stdin(null.as_fd())?;
-        rustix::stdio::dup2_stdout(null.as_fd())?;
-        Ok(())
-    });
-    drop(said);
+    // If nobody hears it, nobody waits for it.
+    let _ = servant::answer(&answer);
 }
 
 impl Files {

@@ -1,8 +1,7 @@
 //! Starting a task: a supervisor of its own, told what to run.
 
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folder::Folder;
@@ -13,6 +12,7 @@ use super::{Placed, TaskError, Tasks};
 use crate::approval::Foregone;
 use crate::context::Caller;
 use crate::engine::Settings;
+use crate::servant;
 use crate::{Outcome, Request, Status};
 
 /// The first argument of a supervisor. Nobody types it.
@@ -77,28 +77,10 @@ pub(crate) fn supervisor(settings: &Settings) -> Result<PathBuf, TaskError> {
 fn assign(program: &Path, assignment: &Assignment) -> Result<Outcome, TaskError> {
     let failed = |source| TaskError::Supervisor { program: program.display().to_string(), source };
     let text = serde_json::to_vec(assignment).map_err(|error| failed(error.into()))?;
-    let mut first = Command::new(program)
-        .arg(ARGUMENT)
-        // It has no use for the caller's secrets, and they would be there for as long as it lives.
-        .env_clear()
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(failed)?;
-    let told = first.stdin.take().map_or(Ok(()), |mut input| input.write_all(&text));
-    let mut answer = vec![];
-    let heard = first.stdout.take().map_or(Ok(0), |mut output| output.read_to_end(&mut answer));
-    // The first process leaves another behind and ends at once.
-    first.wait().map_err(failed)?;
-    told.and(heard.map(drop)).map_err(failed)?;
+    let answer = servant::start(program, ARGUMENT, &text).map_err(failed)?;
     match serde_json::from_slice(&answer) {
         Ok(Answer::Begun(outcome)) => Ok(*outcome),
         Ok(Answer::Failed { message, causes }) => Err(TaskError::Start { message, causes }),
-        Err(_) => Err(failed(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "it did not answer as a supervisor of this version does",
-        ))),
+        Err(_) => Err(failed(servant::nonsense("supervisor"))),
     }
 }

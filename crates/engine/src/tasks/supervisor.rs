@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Order, Orders};
@@ -21,6 +20,7 @@ use super::processes::VARIABLE;
 use super::start::{ARGUMENT, CAN_SUPERVISE};
 use crate::engine::{Adopting, Begun};
 use crate::ledger::{Books, Ledger, LedgerError};
+use crate::servant;
 use crate::{Approver, Engine, Error, Outcome, Status, ToolContext};
 
 /// Makes this program able to start background tasks: each is watched by a process of its own, which is this program
@@ -75,7 +75,7 @@ fn supervise(
     let claim = folder.claim()?;
     let books = match ledger(assignment.settings.hand_down.as_deref()) {
         Ok(ledger) => Books(ledger),
-        Err(error) => return answer(&failure(&error.into())),
+        Err(error) => return servant::answer(&failure(&error.into())),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(Supervisor { folder, claim }.run(assignment, books));
@@ -108,13 +108,13 @@ impl Supervisor {
             Ok(prepared) => prepared,
             Err(error) => {
                 let message = format!("cannot write to {}", self.folder.path().display());
-                return answer(&Answer::Failed { message, causes: vec![error.to_string()] });
+                return servant::answer(&Answer::Failed { message, causes: vec![error.to_string()] });
             }
         };
         let running = match engine.begin(request, &context, Some(log)).await {
             Ok(Begun::Running(running)) => running,
-            Ok(Begun::NotRun(outcome)) => return answer(&Answer::Begun(outcome)),
-            Err(error) => return answer(&failure(&error)),
+            Ok(Begun::NotRun(outcome)) => return servant::answer(&Answer::Begun(outcome)),
+            Err(error) => return servant::answer(&failure(&error)),
         };
         let mut outcome = running.so_far(Some(id.clone()));
         outcome.text = engine.in_words(&outcome);
@@ -122,9 +122,9 @@ impl Supervisor {
         if let Err(error) = self.folder.write_record(&record) {
             // Nobody would know of it: better not to run it. Dropping it ends it.
             let message = format!("cannot write to {}", self.folder.path().display());
-            return answer(&Answer::Failed { message, causes: vec![error.to_string()] });
+            return servant::answer(&Answer::Failed { message, causes: vec![error.to_string()] });
         }
-        answer(&Answer::Begun(Box::new(outcome)))?;
+        servant::answer(&Answer::Begun(Box::new(outcome)))?;
         let signals = context.clone();
         tokio::spawn(obey(orders, signals, cancel, kill, grace));
         let (outcome, log) = match engine.finish(running, &context).await {
@@ -171,18 +171,6 @@ fn last_line(outcome: &Outcome, record: &Record, ends_with_newline: bool) -> Str
     let seconds = outcome.duration.as_secs_f64();
     let line_end = if ends_with_newline { "" } else { "\n" };
     format!("{line_end}[{} {how} after {seconds:.3} s]\n", record.id)
-}
-
-/// The caller waits for one answer; from then on there is nobody to speak to.
-fn answer(answer: &Answer) -> io::Result<()> {
-    let text = serde_json::to_vec(answer)?;
-    // First: once it is said that the command runs, nothing may fail any more.
-    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    io::stdout().lock().write_all(&text)?;
-    io::stdout().lock().flush()?;
-    rustix::stdio::dup2_stdin(null.as_fd())?;
-    rustix::stdio::dup2_stdout(null.as_fd())?;
-    Ok(())
 }
 
 fn failure(error: &Error) -> Answer {

@@ -39,6 +39,8 @@ pub struct Tree {
     sockets: Option<Arc<Watch>>,
     /// The shell's process, if it is not a child of ours.
     leader: Option<OwnedFd>,
+    /// True if whoever started the shell has found nothing else of it after its end.
+    is_known_clear: AtomicBool,
 }
 
 impl Tree {
@@ -57,7 +59,21 @@ impl Tree {
         };
         let restored = AtomicBool::new(false);
         let started = Instant::now();
-        Self { shell, born, started, mark, orphans, limits, snapshot, restored, sockets, leader: None }
+        let is_known_clear = AtomicBool::new(false);
+        let leader = None;
+        Self {
+            shell,
+            born,
+            started,
+            mark,
+            orphans,
+            limits,
+            snapshot,
+            restored,
+            sockets,
+            leader,
+            is_known_clear,
+        }
     }
 
     /// The same for a shell that another process has started.
@@ -68,6 +84,11 @@ impl Tree {
     /// Begins now, with this to compare with at its end.
     pub(super) fn begin(&mut self, snapshot: Snapshot) {
         (self.started, self.snapshot) = (Instant::now(), snapshot);
+    }
+
+    /// Nothing can come of it any more.
+    pub(crate) fn note_clear(&self) {
+        self.is_known_clear.store(true, Ordering::Release);
     }
 
     /// Returns true if its group can serve another command.
@@ -124,6 +145,9 @@ impl Tree {
 
     /// Whether nothing is alive. Cheap enough to ask after every command.
     pub fn is_clear(&self) -> io::Result<bool> {
+        if self.is_known_clear.load(Ordering::Acquire) {
+            return Ok(true);
+        }
         if !self.living_orphans()?.is_empty() {
             return Ok(false);
         }

@@ -27,6 +27,8 @@ struct End {
     usage: Usage,
     /// The room has ended, and with it the command.
     is_lost: bool,
+    /// The room has found nothing else of the command.
+    is_clear: bool,
 }
 
 impl Member {
@@ -60,9 +62,9 @@ impl Member {
         let mut buffer = [0; 8192];
         let end = match receive(&self.socket, &mut buffer, &mut vec![]) {
             Ok(count) if count > 0 => match Reply::from_bytes(&buffer[..count]) {
-                Some(Reply::Ended { exit, usage, ports }) => {
+                Some(Reply::Ended { exit, usage, ports, is_clear }) => {
                     self.ports = ports;
-                    End { exit, usage, is_lost: false }
+                    End { exit, usage, is_lost: false, is_clear }
                 }
                 Some(_) | None => return Err(nonsense()),
             },
@@ -84,6 +86,11 @@ impl Member {
         &self.ports
     }
 
+    /// Returns true if the room has found nothing of the command but its shell.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.ended.is_some_and(|end| end.is_clear)
+    }
+
     pub(crate) fn is_lost(&self) -> bool {
         self.ended.is_some_and(|end| end.is_lost)
     }
@@ -101,4 +108,5 @@ const LOST: End = End {
     exit: Exit::Signal(Signal::KILL),
     usage: Usage { cpu: Duration::ZERO, max_rss_kib: 0 },
     is_lost: true,
+    is_clear: false,
 };

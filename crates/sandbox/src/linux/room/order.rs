@@ -71,8 +71,8 @@ pub(super) enum Reply {
     Failed { step: i32, errno: i32 },
     /// Nothing was run, and the same order may succeed in a moment: here, or in the next room if this one ends.
     NotRun,
-    /// The shell has ended, and is not reaped yet.
-    Ended { exit: Exit, usage: Usage, ports: Vec<u16> },
+    /// The shell has ended, and is not reaped yet. Nothing else of the command is left if it is clear.
+    Ended { exit: Exit, usage: Usage, ports: Vec<u16>, is_clear: bool },
     /// The status of the room.
     Status(Vec<u8>),
     /// Done, or not.
@@ -215,7 +215,7 @@ impl Reply {
                 writer.signed((*errno).into());
             }
             Self::NotRun => writer.byte(b'N'),
-            Self::Ended { exit, usage, ports } => {
+            Self::Ended { exit, usage, ports, is_clear } => {
                 writer.byte(b'E');
                 let (by_signal, value) = match exit {
                     Exit::Code(code) => (false, *code),
@@ -226,6 +226,7 @@ impl Reply {
                 writer.number(u64::try_from(usage.cpu.as_micros()).unwrap_or(u64::MAX));
                 writer.number(usage.max_rss_kib);
                 writer.list(ports, |writer, port| writer.number((*port).into()));
+                writer.byte((*is_clear).into());
             }
             Self::Status(status) => {
                 writer.byte(b'T');
@@ -263,7 +264,7 @@ impl Reply {
                 let exit = if by_signal { Exit::Signal(Signal::from_raw(value)) } else { Exit::Code(value) };
                 let (cpu, max_rss_kib) = (Duration::from_micros(reader.number()?), reader.number()?);
                 let ports = reader.list(|reader| reader.number()?.try_into().ok())?;
-                Self::Ended { exit, usage: Usage { cpu, max_rss_kib }, ports }
+                Self::Ended { exit, usage: Usage { cpu, max_rss_kib }, ports, is_clear: reader.flag()? }
             }
             b'T' => Self::Status(reader.bytes()?.to_vec()),
             b'D' => Self::Done(reader.flag()?),

@@ -142,6 +142,12 @@ impl Command {
         }
     }
 
+    /// Returns true if nothing but its shell is left, as far as that is found here at less cost than outside.
+    pub(super) fn is_clear(&self) -> bool {
+        let has_group = self.groups.as_ref().is_some_and(|groups| groups.directory().is_some());
+        !has_group && self.tree().is_clear().unwrap_or(false)
+    }
+
     /// Returns true if nothing is left of it, after reaping its shell.
     pub(super) fn is_over(&mut self) -> bool {
         let is_clear = match self.groups.as_ref().filter(|groups| groups.directory().is_some()) {

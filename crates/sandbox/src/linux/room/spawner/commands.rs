@@ -145,10 +145,11 @@ impl Serving {
             }
             return;
         }
+        let is_clear = command.is_clear();
         // Only if others run on: a port that this one has left behind is theirs then.
         let has_others = self.spawner.shared.running() > 1 && self.spawner.network == Network::Off;
         let ports = if has_others { listening() } else { vec![] };
-        if send(&connection.socket, &Reply::Ended { exit, usage, ports }.to_bytes(), &[]).is_err() {
+        if send(&connection.socket, &Reply::Ended { exit, usage, ports, is_clear }.to_bytes(), &[]).is_err() {
             self.let_go(key);
         }
     }
