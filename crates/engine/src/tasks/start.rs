@@ -1,6 +1,5 @@
 //! Starting a task: a supervisor of its own, told what to run.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,8 +1,7 @@
 //! A task's own process: it runs one command, writes down what happens, and ends.
 
 use std::error::Error as _;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
