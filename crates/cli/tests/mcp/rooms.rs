@@ -1,5 +1,6 @@
 //! Calls of one server share a room, with each other and with the command line.
 
+use bashtion_testkit::wait_until;
 use serde_json::json;
 
 use crate::stdio::{Client, text};
@@ -28,4 +29,17 @@ fn a_call_asks_the_server_that_another_started() {
     assert_eq!(ended["structuredContent"]["exit_code"], 0, "{ended}");
     let waited = client.result("task_wait", &json!({"task_id": started["structuredContent"]["task_id"]}));
     assert_eq!(waited["structuredContent"]["signal"], "SIGTERM", "{waited}");
+}
+
+#[test]
+fn the_next_call_has_a_shell_that_has_waited() {
+    let world = world();
+    let mut client = Client::new(&world);
+    let mut shell = || client.bash("echo $$")["structuredContent"]["stdout"].as_str().unwrap().to_owned();
+    shell();
+    // Older than that of a command which was started before.
+    wait_until("a shell has waited", || {
+        let before = world.run("echo $$").finish().stdout();
+        shell().trim().parse::<i32>().unwrap() < before.trim().parse::<i32>().unwrap()
+    });
 }
