@@ -135,7 +135,7 @@ impl Builder {
         self
     }
 
-    /// How many shells wait in a room for commands to come: by default none. A command that is as one of them was made for
+    /// Sets the number of shells that wait in a room for commands to come: by default none. A command that is as one of them was made for
     /// begins in a quarter of the time. Meant for programs that run one command after another.
     ///
     /// ```

@@ -123,7 +123,7 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Runni
             .unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
             .map_err(not_entered)?,
     };
-    let may_have_waited = shared.is_some() && pool.suits(&facts.command, &env);
+    let may_have_waited = shared.is_some() && !plan.has_own_variables && pool.suits(&facts.command, &env);
     let spec = Spec { program: program.clone(), args, env, cwd, cwd_path: facts.cwd.clone(), world };
     let mut prepared = spec.prepare().map_err(failed)?;
     let started = Instant::now();
@@ -183,7 +183,7 @@ fn go(
     let prelude = epilogue.map(|epilogue| epilogue.prelude.as_os_str());
     match shell.go(prepared, &script(&facts.command, prelude)) {
         Ok(child) => Ok(Some((child, pipes))),
-        Err(lost @ SpawnError::RoomLost { .. }) => Err(spawn_failed(lost, program, facts)),
+        Err(error) if error.may_have_begun() => Err(spawn_failed(error, program, facts)),
         Err(error) => {
             tracing::debug!(%error, "a shell has waited in vain");
             Ok(None)

@@ -40,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) questions: Option<Questions>,
     pub(crate) temporary: PathBuf,
     pub(crate) session: Option<Session>,
+    /// True if it has variables of its own, which no other command should be able to see.
+    pub(crate) has_own_variables: bool,
 }
 
 /// What an engine has for every command.
@@ -170,6 +172,7 @@ impl Plan {
             questions,
             temporary: job.temporary,
             session,
+            has_own_variables: !job.given.is_empty(),
             supervision: Supervision { timeout: job.timeout, leftovers: job.leftovers, limits, script },
         })
     }

@@ -138,7 +138,7 @@ fn try_out(sandbox: &Sandbox, prepared: Prepared) -> (Option<bool>, Prepared) {
     let command = COMMAND.to_string_lossy();
     let expected = format!("{command},bash,0,hBc,1,no");
     let prepared = prepared.with_last_argument(COMMAND.to_owned());
-    let said = start(sandbox, &prepared, Streams::Combined).ok().flatten().and_then(|waiting| {
+    let said = start(sandbox, &prepared, Streams::Separate).ok().flatten().and_then(|waiting| {
         let mut child = waiting.shell.go(&prepared, &script(&command, None)).ok()?;
         let said = waiting.readers.read_to_end(Duration::from_secs(5)).ok()?;
         child.wait().ok().map(|_| said)

@@ -171,9 +171,9 @@ const TEND: Duration = Duration::from_secs(1);
 const SETTLE_POLL: Duration = Duration::from_millis(5);
 
 impl Watch {
-    fn new(running: Running) -> Self {
+    fn new(mut running: Running) -> Self {
         let deadline = running.supervision.timeout.map(|timeout| running.started + timeout);
-        let tree = running.shell.child().tree();
+        let tree = running.shell.child_mut().tree_mut();
         let asks = tree.asks().map(watched);
         if let Some(Err(_)) = &asks {
             tree.answer();
@@ -196,7 +196,7 @@ impl Watch {
     fn answer(&mut self, asks: bool) {
         self.asking = None;
         if asks {
-            self.running.shell.child().tree().answer();
+            self.running.shell.child_mut().tree_mut().answer();
         }
     }
 

@@ -115,6 +115,11 @@ impl Child {
         &self.tree
     }
 
+    /// The same, to be changed.
+    pub fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
     /// What the kernel holds it to.
     #[must_use]
     pub fn report(&self) -> &Report {
@@ -160,7 +165,10 @@ impl Child {
         }
         let ended = match &mut self.held {
             Held::Own(_) => reap(self.pid())?,
-            Held::Room { member, .. } => member.get_mut().unwrap_or_else(PoisonError::into_inner).wait()?,
+            Held::Room { member, .. } => {
+                self.tree.wait_for_shell()?;
+                member.get_mut().unwrap_or_else(PoisonError::into_inner).wait()?
+            }
         };
         Ok(*self.reaped.insert(ended))
     }

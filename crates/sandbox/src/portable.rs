@@ -353,12 +353,18 @@ impl Tree {
         None
     }
 
+    /// Waits for the shell of a room: there are none here.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as where there are rooms")]
+    pub(crate) fn wait_for_shell(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Nothing can come of it any more: nobody else finds that out here.
     #[expect(clippy::unused_self, reason = "as where there are rooms")]
     pub(crate) fn note_clear(&self) {}
 
     /// Answers them: there is nothing to answer here.
-    pub fn answer(&self) {}
+    pub fn answer(&mut self) {}
 
     /// None, because none is refused here.
     #[must_use]

@@ -185,6 +185,12 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
+    /// Returns true if the command may have begun. Otherwise it can be started again.
+    #[must_use]
+    pub fn may_have_begun(&self) -> bool {
+        matches!(self, Self::RoomLost { .. } | Self::RoomSilent { .. })
+    }
+
     pub(crate) fn refused(step: Step, source: impl Into<io::Error>) -> Self {
         Self::Refused { step, source: source.into() }
     }

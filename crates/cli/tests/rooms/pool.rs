@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use bashtion::{Engine, Outcome, Output, Policy, Request, ToolContext};
+use bashtion::{Engine, Network, Outcome, Output, Policy, Request, SandboxSettings, ToolContext};
 use bashtion_testkit::wait_until;
 use tokio::runtime::Runtime;
 
@@ -18,11 +18,16 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
+        Self::on(Network::Off)
+    }
+
+    fn on(network: Network) -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let (work, state) = (directory.path().join("work"), directory.path().join("state"));
         std::fs::create_dir(&work).unwrap();
         let builder = || {
-            let engine = Engine::builder().state_dir(&state).policy(Policy::off());
+            let sandbox = SandboxSettings { network, ..SandboxSettings::default() };
+            let engine = Engine::builder().state_dir(&state).policy(Policy::off()).sandbox(sandbox);
             engine.supervisor(env!("CARGO_BIN_EXE_bashtion"))
         };
         Self {
@@ -168,35 +173,64 @@ fn a_command_cannot_see_that_its_shell_has_waited() {
     }
 }
 
+/// Counts processes of the room: two that serve, a shell, and each that waits.
+const COUNT: &str = "ls -d /proc/[0-9]* > list; wc -l < list";
+
 #[test]
 fn a_shell_that_was_killed_while_it_waited_is_not_missed() {
     let pair = Pair::new();
     pair.run_in_waiting("true");
-    thread::sleep(Duration::from_millis(200));
-    // All other shells of the room, of which there is one.
-    pair.run(&pair.plain, "for p in /proc/[0-9]*; do [ ${p#/proc/} -gt 2 ] && [ ${p#/proc/} != $$ ] && kill -9 ${p#/proc/}; done");
+    wait_until("another shell waits", || text(&pair.run(&pair.plain, COUNT)).trim() == "4");
+    let kill = "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p -gt 2 ] && [ $p != $$ ] && kill -9 $p; done";
+    pair.run(&pair.plain, kill);
+    wait_until("it is gone", || text(&pair.run(&pair.plain, COUNT)).trim() == "3");
     let after = pair.run(&pair.waiting, "echo here");
     assert!(after.success() && text(&after) == "here\n", "{after:?}");
 }
 
 #[test]
 fn a_room_with_nothing_but_a_shell_that_waits_is_idle() {
-    let pair = Pair::new();
-    pair.run_in_waiting("true");
-    // Two that serve, one that waits, and this shell.
-    wait_until("another shell waits", || {
-        text(&pair.run(&pair.plain, "ls -d /proc/[0-9]* > list; wc -l < list")).trim() == "4"
-    });
-    let rooms = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state"))).list().unwrap();
-    assert_eq!((rooms[0].status.commands, rooms[0].status.processes), (0, 0));
+    for network in [Network::Off, Network::On] {
+        let pair = Pair::on(network);
+        pair.run_in_waiting("true");
+        wait_until("another shell waits", || text(&pair.run(&pair.plain, COUNT)).trim() == "4");
+        let rooms = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state"))).list().unwrap();
+        assert_eq!((rooms[0].status.commands, rooms[0].status.processes), (0, 0), "{network:?}");
+    }
 }
 
 #[test]
 fn another_directory_or_environment_is_another_shell() {
     let pair = Pair::new();
     pair.run_in_waiting("mkdir below");
+    wait_until("another shell waits", || text(&pair.run(&pair.plain, COUNT)).trim() == "4");
     let below = pair.directory.path().join("work/below");
     let request = |text: &str| Request::new(text).cwd(&below).env("NAME", "value");
     let outcome = pair.runtime.block_on(pair.waiting.run(request("pwd; echo $NAME"), &pair.context)).unwrap();
     assert_eq!(text(&outcome), format!("{}\nvalue\n", below.display()));
+    // What it was given is nobody else's to see.
+    assert_eq!(text(&pair.run(&pair.plain, COUNT)).trim(), "4");
+    let seen =
+        pair.run(&pair.plain, "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep -c ^NAME=");
+    assert_eq!(text(&seen).trim(), "0");
+}
+
+/// A shell that has waited in a directory that is covered by then would still be beneath.
+#[test]
+fn a_repository_that_appears_is_protected_from_a_shell_that_waits_in_it() {
+    let pair = Pair::new();
+    let hooks = pair.directory.path().join("work/r/.git/hooks");
+    std::fs::create_dir_all(&hooks).unwrap();
+    let run = |command: &str| {
+        pair.runtime.block_on(pair.waiting.run(Request::new(command).cwd(&hooks), &pair.context)).unwrap()
+    };
+    run("true");
+    let made = run("cd ../..; git init -q .; git config user.name x");
+    assert!(made.success(), "{made:?}");
+    wait_until("the repository is protected", || !pair.run(&pair.plain, "echo x > r/.git/config").success());
+    for _ in 0..20 {
+        thread::sleep(Duration::from_millis(20));
+        let planted = run("echo 'echo planted' > post-commit");
+        assert!(!planted.success() && !hooks.join("post-commit").exists(), "{planted:?}");
+    }
 }

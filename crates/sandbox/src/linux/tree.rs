@@ -129,11 +129,9 @@ impl Tree {
         self.sockets.as_ref()?.unanswered()?.try_clone_to_owned().ok()
     }
 
-    /// Answers from now on, in a thread of its own.
-    pub fn answer(&self) {
-        if let Some(watch) = &self.sockets {
-            sockets::answer(watch);
-        }
+    /// Answers from now on, in a thread of its own. Where there can be none, connections fail.
+    pub fn answer(&mut self) {
+        self.sockets = self.sockets.take().filter(sockets::answer);
     }
 
     /// Puts back what they have changed and may not, and says what that was. Call it when nothing is alive. Once: what is
@@ -277,6 +275,14 @@ impl Tree {
         }
         members.retain(|_, stat| stat.alive);
         Ok(members)
+    }
+
+    /// Waits until the shell is over, if it is not a child of ours.
+    pub(crate) fn wait_for_shell(&self) -> io::Result<()> {
+        if let Some(process) = &self.leader {
+            rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(process, PollFlags::IN)], None))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn shell_is_over(&self) -> bool {

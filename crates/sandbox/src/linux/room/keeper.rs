@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -49,7 +50,7 @@ pub fn keep(plan: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io:
             kept
         }
         Err(error) => {
-            remove_files(&plan.key);
+            remove_files(Path::new("."), &plan.key);
             ready(Err(&error));
             Ok(())
         }
@@ -315,6 +316,7 @@ impl<'a> Keeper<'a> {
         let Some(mounts) = self.tree.over_new(&found) else { return };
         if self.namespaces.with(|| mounts.lay_over()) {
             self.tree.repositories = found;
+            self.shared.note_protection();
             self.shared.set_unprotected(false);
             let _ = self.write_facts();
         }
@@ -329,13 +331,13 @@ impl<'a> Keeper<'a> {
     }
 
     fn remove_files(&self) {
-        remove_files(&self.plan.key);
+        remove_files(Path::new("."), &self.plan.key);
     }
 
     /// Returns true if the room's directory is still where it was: without it nobody can enter or end the room.
     fn is_at_home(&self) -> bool {
-        let identity = |path: &std::path::Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
-        let here = identity(std::path::Path::new("."));
+        let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+        let here = identity(Path::new("."));
         here.is_some() && here == identity(&self.plan.directory)
     }
 }
@@ -416,13 +418,11 @@ pub(super) fn file_name(key: &str, kind: &str) -> String {
     format!("{key}.{kind}")
 }
 
-/// The files of a room: what it is, its sockets, what is being written.
-pub(super) const FILES: [&str; 5] = ["facts", "room", "host", "door", "draft"];
-
 /// Nobody finds the room any more.
-fn remove_files(key: &str) {
-    FILES.iter().for_each(|kind| drop(fs::remove_file(file_name(key, kind))));
-    let _ = fs::remove_dir_all(file_name(key, "settings"));
+pub(super) fn remove_files(directory: &Path, key: &str) {
+    const FILES: [&str; 5] = ["facts", "room", "host", "door", "draft"];
+    FILES.iter().for_each(|kind| drop(fs::remove_file(directory.join(file_name(key, kind)))));
+    let _ = fs::remove_dir_all(directory.join(file_name(key, "settings")));
 }
 
 /// Whoever started this program may have left more open than the standard streams, and may wait for their end.

@@ -11,7 +11,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::{Pid, kill_process};
 
-use super::keeper::{FILES, file_name};
+use super::keeper::{file_name, remove_files};
 use super::link::send_long;
 use super::order::{Question, Reply};
 use super::packet::{LONGEST, peer, receive, send};
@@ -42,7 +42,7 @@ impl Room {
     pub fn remove_if_dead(directory: &Path, key: &str) {
         let connected = connect(directory, &file_name(key, "room"), IMPATIENCE);
         if connected.is_err_and(|error| is_gone(&error)) {
-            FILES.iter().for_each(|kind| drop(fs::remove_file(directory.join(file_name(key, kind)))));
+            remove_files(directory, key);
         }
     }
 

@@ -55,7 +55,8 @@ pub(super) fn is_ours(socket: &OwnedFd) -> bool {
     peer(socket).is_some_and(|peer| peer.uid == rustix::process::geteuid().as_raw())
 }
 
-/// Returns who has made the other end: for one that was accepted, whoever listened first.
+/// Returns the credentials of the other end: for a client's socket those of whoever listens, for an accepted one the
+/// client's (unix(7), `SO_PEERCRED`).
 pub(super) fn peer(socket: &OwnedFd) -> Option<libc::ucred> {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);

@@ -2,13 +2,17 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::imp::processes;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
 
 /// The TCP ports that something in this network listens on, lowest first.
 pub(super) fn listening() -> Vec<u16> {
-    let mut ports: Vec<u16> = [libc::AF_INET, libc::AF_INET6]
+    let families = [(libc::AF_INET, "/proc/self/net/tcp"), (libc::AF_INET6, "/proc/self/net/tcp6")];
+    let mut ports: Vec<u16> = families
         .into_iter()
-        .flat_map(|family| u8::try_from(family).ok().and_then(listening_by).unwrap_or_default())
+        .flat_map(|(family, table)| {
+            u8::try_from(family).ok().and_then(listening_by).unwrap_or_else(|| listening_in(table))
+        })
         .collect();
     ports.sort_unstable();
     ports.dedup();
@@ -18,6 +22,19 @@ pub(super) fn listening() -> Vec<u16> {
 }
 
 const MOST: usize = 256;
+
+/// Reads the kernel's table, where it cannot be asked; see proc_pid_net(5).
+fn listening_in(table: &str) -> Vec<u16> {
+    const LISTEN: &str = "0A";
+    let text = processes::read(table).unwrap_or_default();
+    let ports = text.lines().skip(1).filter_map(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let (local, state) = (fields.next()?, fields.nth(1)?);
+        let port = u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok();
+        port.filter(|_| state == LISTEN)
+    });
+    ports.collect()
+}
 
 /// Asks the kernel for those that listen, and no others: its table of all connections takes milliseconds to go through.
 fn listening_by(family: u8) -> Option<Vec<u16>> {
@@ -32,20 +49,21 @@ fn listening_by(family: u8) -> Option<Vec<u16>> {
         let mut rest = buffer.get(..count)?;
         while let Some((length, kind)) = header(rest) {
             if kind != SOCK_DIAG_BY_FAMILY {
-                // The end, or an error.
-                return Some(ports);
+                return (kind == DONE).then_some(ports);
             }
             let port = rest.get(HEADER + PORT..HEADER + PORT + 2)?;
             ports.push(u16::from_be_bytes(port.try_into().ok()?));
             rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         }
         if count == 0 {
-            return Some(ports);
+            return None;
         }
     }
 }
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// The kind of the last message.
+const DONE: u16 = 3;
 /// The length of the kernel's `struct nlmsghdr`.
 const HEADER: usize = 16;
 /// The offset of the local port in its `struct inet_diag_msg`.
@@ -93,7 +111,9 @@ mod tests {
             let family =
                 if listener.local_addr().unwrap().is_ipv6() { libc::AF_INET6 } else { libc::AF_INET };
             let all = || listening_by(family.try_into().unwrap()).unwrap();
-            assert!(all().contains(&port));
+            let table = if listener.local_addr().unwrap().is_ipv6() { "tcp6" } else { "tcp" };
+            let listed = listening_in(&format!("/proc/self/net/{table}"));
+            assert!(all().contains(&port) && listed.contains(&port));
             drop(listener);
             assert!(!all().contains(&port));
         }

@@ -23,6 +23,10 @@ struct Page {
     unprotected: AtomicU32,
     /// 1 if something has appeared that was not looked at yet.
     dirty: AtomicU32,
+    /// Shells that wait for their commands.
+    waiting: AtomicU32,
+    /// Times that repositories were protected which had appeared.
+    protections: AtomicU32,
     /// When something last ran, by the clock that goes on.
     active: AtomicU64,
 }
@@ -60,6 +64,29 @@ impl Shared {
 
     pub(super) fn running(self) -> u32 {
         self.page().running.load(Ordering::Acquire)
+    }
+
+    /// Counts a shell that waits.
+    pub(super) fn begin_waiting(self) {
+        self.page().waiting.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Counts one that has gone, or does not wait any more.
+    pub(super) fn end_waiting(self) {
+        self.page().waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn waiting(self) -> u32 {
+        self.page().waiting.load(Ordering::Acquire)
+    }
+
+    /// Counts that mounts were laid over repositories.
+    pub(super) fn note_protection(self) {
+        self.page().protections.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(super) fn protections(self) -> u32 {
+        self.page().protections.load(Ordering::Acquire)
     }
 
     pub(super) fn set_unprotected(self, unprotected: bool) {

@@ -43,7 +43,7 @@ pub struct Visit {
     pub limits: ResourceLimits,
 }
 
-/// How a command is held, as its room has said when it was started.
+/// The limits and the listener that its room has given a command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     held: TreeHeld,

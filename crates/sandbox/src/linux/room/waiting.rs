@@ -1,16 +1,16 @@
 //! A bash of a room that was started before its command is known.
 //!
-//! It was started as `bash -c` with blanks for a command, and reads a script first, as `BASH_ENV` asks it to: from a pipe
+//! Such a shell is a `bash -c` with blanks for a command, and reads a script first, as `BASH_ENV` asks it to: from a pipe
 //! that is empty. By then it is fully started. To go on, it gets its command written over the blanks, where it will look for
 //! it, and a script that puts its input and its variables in order. What follows is what `bash -c` does with a command.
-#![expect(unsafe_code, reason = "writing to the memory of another process has no safe interface")]
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 
 use rustix::fs::fstat;
-use rustix::process::Pid;
 
 use super::kept::nonsense;
 use super::order::{Order, Question, Reply};
@@ -29,7 +29,8 @@ pub struct WaitingShell {
     order: Order,
     room: (i32, u64),
     directory: (u64, u64),
-    /// The place of the blanks in its memory.
+    /// Its memory, which is never another's, and the place of the blanks in it.
+    memory: File,
     blanks: u64,
 }
 
@@ -50,8 +51,10 @@ impl WaitingShell {
         let (child, terms) = visit.enter(tagged, tag, prepared, output, channels)?;
         let blanks = arguments_of(child.pid()).map_err(failed)?
             + order.args.iter().rev().skip(1).map(|argument| length(argument)).sum::<u64>();
+        let memory =
+            File::options().write(true).open(format!("/proc/{}/mem", child.pid())).map_err(failed)?;
         let directory = identity(&prepared.cwd).map_err(failed)?;
-        Ok(Self { child, terms, order, room: identity_of(&visit.room), directory, blanks })
+        Ok(Self { child, terms, order, room: identity_of(&visit.room), directory, memory, blanks })
     }
 
     /// Returns true if this is a command that it waits for: all but its text is as it was started.
@@ -64,16 +67,14 @@ impl WaitingShell {
             && waiting(visit, prepared) == self.order
     }
 
-    /// Gives it its command, after a script that bash reads first. An error other than that of a lost room means that
-    /// nothing was run.
+    /// Gives it its command, after a script that bash reads first. See [`SpawnError::may_have_begun`].
     pub fn go(mut self, prepared: &Prepared, script: &[u8]) -> Result<Child, SpawnError> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
         let (World::Room(visit), Some(text)) = (&prepared.world, prepared.args.last()) else {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         };
         let snapshot = visit.snapshot().map_err(failed)?;
-        let pid = Pid::from_raw(self.child.pid()).ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
-        write(pid, self.blanks, text).map_err(failed)?;
+        self.memory.write_all_at(text.to_bytes_with_nul(), self.blanks).map_err(failed)?;
         let socket = self.child.room_socket().ok_or_else(|| failed(io::ErrorKind::NotConnected.into()))?;
         match Question::Go(script.to_vec()).ask(socket)? {
             Reply::Going { unprotected } => {
@@ -121,24 +122,4 @@ fn arguments_of(pid: i32) -> io::Result<u64> {
 
 fn length(argument: &CStr) -> u64 {
     argument.to_bytes_with_nul().len() as u64
-}
-
-/// Writes a text with its closing zero to the memory of another process.
-fn write(pid: Pid, address: u64, text: &CStr) -> io::Result<()> {
-    let bytes = text.to_bytes_with_nul();
-    let ours = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    let address = usize::try_from(address).map_err(io::Error::other)?;
-    let theirs = libc::iovec {
-        iov_base: std::ptr::without_provenance_mut::<libc::c_void>(address),
-        iov_len: bytes.len(),
-    };
-    // SAFETY: reads from a live slice; what is written is another process's memory, never ours.
-    let written = unsafe {
-        libc::process_vm_writev(pid.as_raw_nonzero().get(), &raw const ours, 1, &raw const theirs, 1, 0)
-    };
-    match usize::try_from(written) {
-        Ok(count) if count == bytes.len() => Ok(()),
-        Ok(_) => Err(io::ErrorKind::WriteZero.into()),
-        Err(_) => Err(io::Error::last_os_error()),
-    }
 }

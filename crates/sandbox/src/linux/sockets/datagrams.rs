@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_type};
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_timeout, socket_type};
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType};
 
 use super::Watch;
@@ -130,6 +130,9 @@ impl Linking {
         let NewSockets { pair: (ours, theirs), .. } = NewSockets::of(&watch.reach.datagrams)?;
         let flags = rustix::fs::fcntl_getfl(&self.socket)? & OFlags::NONBLOCK;
         rustix::fs::fcntl_setfl(&theirs, flags)?;
+        for which in [Timeout::Recv, Timeout::Send] {
+            set_socket_timeout(&theirs, which, socket_timeout(&self.socket, which)?)?;
+        }
         #[expect(clippy::cast_possible_truncation, reason = "it is an int to the kernel")]
         let number = call.arguments[0] as i32;
         let flags = flags_of(call.thread, number);

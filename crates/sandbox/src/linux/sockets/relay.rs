@@ -1,4 +1,4 @@
-//! What a program sends after it has connected a socket for datagrams, passed on to the one target that was looked at.
+//! Passing on what a program sends after it has connected a socket for datagrams, to the one target that was looked at.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,11 +93,12 @@ impl Relay {
 
     fn work(&self) {
         let mut inward: Option<Vec<u8>> = None;
+        let mut bound_socket = self.bound.as_ref();
         loop {
             let wanted = if inward.is_some() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             let mut ready = vec![PollFd::new(&self.ours, wanted)];
             ready.extend(
-                self.bound.iter().filter(|_| inward.is_none()).map(|fd| PollFd::new(fd, PollFlags::IN)),
+                bound_socket.iter().filter(|_| inward.is_none()).map(|fd| PollFd::new(*fd, PollFlags::IN)),
             );
             match poll(&mut ready, None::<&Timespec>) {
                 Ok(_) => {}
@@ -111,23 +112,27 @@ impl Relay {
                 self.is_carrying.store(true, Ordering::Release);
                 let passed_on = self.pass_on();
                 self.is_carrying.store(false, Ordering::Release);
-                if passed_on.is_err() {
-                    // The program learns it when it sends again, as of a receiver that has gone.
+                // A receiver that has gone may come again; what was for it is lost, as datagrams are.
+                if passed_on == Err(Errno::PIPE) {
                     let _ = rustix::net::shutdown(&self.ours, Shutdown::Both);
                     return;
                 }
             } else if ours.intersects(PollFlags::HUP | PollFlags::ERR) {
                 return;
             }
-            if let Some(socket) = self.bound.as_ref().filter(|_| bound.contains(PollFlags::IN)) {
+            if let Some(socket) = bound_socket.filter(|_| !bound.is_empty()) {
                 inward = next(socket).ok();
+                if inward.is_none() {
+                    // The program has closed it to what arrives: nothing ever will.
+                    bound_socket = None;
+                }
             }
             let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             inward = inward.filter(|data| rustix::net::send(&self.ours, data, flags) == Err(Errno::AGAIN));
         }
     }
 
-    /// Passes one message on. An error if there are none any more, or nobody takes them.
+    /// Passes one message on. A broken pipe means that there are none any more.
     fn pass_on(&self) -> Result<(), Errno> {
         const SLICE: Duration = Duration::from_millis(50);
         /// For a receiver that does not read what a program has left that is gone.

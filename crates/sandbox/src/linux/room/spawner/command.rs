@@ -35,6 +35,8 @@ pub(super) struct Command {
     is_unheard: bool,
     /// The end of the pipe on which it waits for a script.
     waits: Option<OwnedFd>,
+    /// The count of protected repositories when it was started.
+    protections: u32,
 }
 
 /// The parts of a spawner that starting needs.
@@ -66,6 +68,7 @@ impl Command {
         order: &Order,
         descriptors: &[OwnedFd],
         groups: Option<Groups>,
+        protections: u32,
         tools: Tools<'_>,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let tag = order.tag.filter(|tag| *tag < tag::own_limit()).map(Tag::of_value);
@@ -74,7 +77,7 @@ impl Command {
         match launch(order, descriptors, groups.as_ref(), tag, tools) {
             Ok(Launched { pid, process, is_unheard, waits }) => {
                 let pid = pid.as_raw_nonzero().get();
-                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard, waits })
+                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard, waits, protections })
             }
             Err(refused) => Err(Box::new((groups, refused))),
         }
@@ -87,6 +90,10 @@ impl Command {
     /// Returns true if it waits for its script.
     pub(super) fn is_waiting(&self) -> bool {
         self.waits.is_some()
+    }
+
+    pub(super) fn protections(&self) -> u32 {
+        self.protections
     }
 
     /// Gives it its script. If it cannot have all of it, it is killed before it can go on with a part.

@@ -35,7 +35,7 @@ impl Serving {
         }
         let begun = self.groups_for(order).and_then(|groups| {
             let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
-            Command::start(order, descriptors, groups, tools).map_err(|refused| {
+            Command::start(order, descriptors, groups, shared.protections(), tools).map_err(|refused| {
                 let (groups, error) = *refused;
                 self.groups.extend(groups);
                 error
@@ -55,7 +55,9 @@ impl Serving {
         let event = EventData::new_u64(key + 1);
         let watched = epoll::add(&self.events, command.process(), event, EventFlags::IN);
         let Some(connection) = self.connections.get_mut(&key) else { return };
-        if !order.waits {
+        if order.waits {
+            shared.begin_waiting();
+        } else {
             shared.begin();
             self.has_served = true;
         }
@@ -75,6 +77,11 @@ impl Serving {
         let Some(command) = command.filter(|command| command.is_waiting()) else {
             return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESRCH };
         };
+        // It may be in a directory that was covered since: by its path it would not get there.
+        if command.protections() != shared.protections() {
+            return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESTALE };
+        }
+        shared.end_waiting();
         shared.begin();
         self.has_served = true;
         match command.go_on(script) {
@@ -140,6 +147,7 @@ impl Serving {
         if command.is_waiting() {
             // Somebody has ended it, before it was a command.
             if let Some(mut command) = connection.command.take() {
+                self.spawner.shared.end_waiting();
                 command.kill();
                 self.doomed.push(command);
             }
@@ -159,7 +167,9 @@ impl Serving {
         let Some(connection) = self.connections.remove(&key) else { return };
         let _ = epoll::delete(&self.events, &connection.socket);
         if let Some(mut command) = connection.command {
-            if !command.is_waiting() {
+            if command.is_waiting() {
+                self.spawner.shared.end_waiting();
+            } else {
                 self.spawner.shared.end();
             }
             let _ = epoll::delete(&self.events, command.process());

@@ -1,4 +1,4 @@
-//! When a room may end, and what it tells about itself until then.
+//! The end of a room, and its account of itself until then.
 
 use std::io;
 use std::time::Duration;
@@ -29,7 +29,8 @@ impl Serving {
     pub(super) fn status(&self) -> RoomStatus {
         RoomStatus {
             commands: self.spawner.shared.running().into(),
-            processes: processes().saturating_sub(self.spawner.servants + self.waiting()),
+            processes: processes()
+                .saturating_sub(self.spawner.servants + u64::from(self.spawner.shared.waiting())),
             ports: listening(),
             exposed: vec![],
             // What was kept on purpose is something that runs.
@@ -41,12 +42,7 @@ impl Serving {
     pub(super) fn is_empty(&self) -> bool {
         self.spawner.shared.running() == 0
             && self.doomed.is_empty()
-            && processes() <= self.spawner.servants + self.waiting()
-    }
-
-    /// Counts shells that wait for their commands.
-    pub(super) fn waiting(&self) -> u64 {
-        self.connections.values().filter(|connection| connection.is_waiting()).count() as u64
+            && processes() <= self.spawner.servants + u64::from(self.spawner.shared.waiting())
     }
 
     /// For how long nothing has to run until it ends. Whoever had it made has a moment to come.
