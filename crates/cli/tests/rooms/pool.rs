@@ -219,15 +219,15 @@ fn another_directory_or_environment_is_another_shell() {
 #[test]
 fn a_repository_that_appears_is_protected_from_a_shell_that_waits_in_it() {
     let pair = Pair::new();
-    let hooks = pair.directory.path().join("work/r/.git/hooks");
+    let hooks = pair.directory.path().join("work/r/hooks");
     std::fs::create_dir_all(&hooks).unwrap();
     let run = |command: &str| {
         pair.runtime.block_on(pair.waiting.run(Request::new(command).cwd(&hooks), &pair.context)).unwrap()
     };
     run("true");
-    let made = run("cd ../..; git init -q .; git config user.name x");
+    let made = run("cd ..; git init -q --bare .");
     assert!(made.success(), "{made:?}");
-    wait_until("the repository is protected", || !pair.run(&pair.plain, "echo x > r/.git/config").success());
+    wait_until("the repository is protected", || !pair.run(&pair.plain, "echo x > r/hooks/x").success());
     for _ in 0..20 {
         thread::sleep(Duration::from_millis(20));
         let planted = run("echo 'echo planted' > post-commit");

@@ -77,7 +77,10 @@ impl Wanted {
             add(&mut hash, "list");
             list.iter().for_each(|path| add(&mut hash, path));
         }
-        add(&mut hash, &self.workspace);
+        // A directory of a workspace is nothing of its own.
+        if !self.workspaces.iter().any(|root| self.workspace.starts_with(root)) {
+            add(&mut hash, &self.workspace);
+        }
         add(&mut hash, self.home.as_deref().unwrap_or(Path::new("")));
         add(&mut hash, &self.shell);
         add(&mut hash, self.search_path.as_deref().unwrap_or(OsStr::new("")));
