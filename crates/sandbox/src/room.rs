@@ -195,13 +195,13 @@ impl RoomFacts {
     }
 }
 
-fn write_stamped(writer: &mut Writer, path: &Path, (device, number, seconds, nanoseconds): Stamp) {
+pub(crate) fn write_stamped(writer: &mut Writer, path: &Path, (device, number, seconds, nanoseconds): Stamp) {
     writer.path(path);
     [device, number].into_iter().for_each(|value| writer.number(value));
     [seconds, nanoseconds].into_iter().for_each(|value| writer.signed(value));
 }
 
-fn read_stamped(reader: &mut Reader<'_>) -> Option<(PathBuf, Stamp)> {
+pub(crate) fn read_stamped(reader: &mut Reader<'_>) -> Option<(PathBuf, Stamp)> {
     let path = reader.path()?;
     Some((path, (reader.number()?, reader.number()?, reader.signed()?, reader.signed()?)))
 }

