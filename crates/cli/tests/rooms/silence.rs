@@ -31,7 +31,7 @@ fn a_room_that_does_not_answer_is_told_and_can_be_ended() {
 fn stop_and_end(place: &Place, sleep: &str) {
     let command = format!("echo x; {sleep}");
     let limited = place.bashtion().args(&["run", "--json", "--timeout", "2s", "--", &command]).start();
-    wait_until("it runs", || living_with(sleep).len() >= 2);
+    wait_until("it runs", || !keepers(place).is_empty() && living_with(sleep).len() >= 2);
     stop_first(place);
     let unanswered = place.run("echo x");
     assert_eq!(unanswered.code(), Some(125), "{unanswered:?}");

@@ -40,6 +40,7 @@ pub(crate) struct Existing {
     pub(crate) possible: Vec<PathBuf>,
     /// Settings files of package managers.
     pub(crate) settings: Vec<FoundSettings>,
+    missing_settings: Vec<PathBuf>,
     watched: Vec<(PathBuf, Option<Stamp>)>,
 }
 
@@ -148,6 +149,9 @@ impl Existing {
         watched.extend(settings.iter().map(|found| (found.real.clone(), Some(found.stamp))));
         // Most of them hold no secret.
         secrets.extend(settings.iter().filter(|found| !found.is_harmless).map(|found| found.real.clone()));
+        let missing_settings =
+            in_home(&names).into_iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
+        let missing_settings = missing_settings.collect();
         let missing = secrets.iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
         let possible = missing.cloned().collect();
         let mut secrets = real(secrets);
@@ -155,13 +159,27 @@ impl Existing {
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
         let caches =
             caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
-        Ok(Self { secrets, caches, possible, settings, watched })
+        Ok(Self { secrets, caches, possible, settings, missing_settings, watched })
+    }
+
+    /// Everything that is secret in a room, which is kept: also settings files without a secret, for one may be written
+    /// into them meanwhile. A copy is shown.
+    pub(crate) fn secrets_of_room(&self) -> Vec<PathBuf> {
+        let harmless = self.settings.iter().filter(|found| found.is_harmless).map(|found| found.real.clone());
+        self.secrets.iter().cloned().chain(harmless).collect()
+    }
+
+    /// Everything that may become secret in it.
+    pub(crate) fn possible_secrets_of_room(&self) -> Vec<PathBuf> {
+        self.possible.iter().chain(&self.missing_settings).cloned().collect()
     }
 
     /// Says which settings files these programs would read and do not see.
     pub(crate) fn hidden_settings(&self, programs: &[&str], seen: impl Fn(&Path) -> Seen) -> Vec<String> {
-        let secret = self.settings.iter().filter(|found| self.secrets.contains(&found.real));
-        secret.filter_map(|found| found.told(programs, seen(&found.real))).collect()
+        let hidden = self.settings.iter().filter(|found| {
+            self.secrets.contains(&found.real) || (found.is_harmless && seen(&found.real) != Seen::Nothing)
+        });
+        hidden.filter_map(|found| found.told(programs, seen(&found.real))).collect()
     }
 
     fn is_current(&self) -> bool {

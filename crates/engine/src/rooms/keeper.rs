@@ -50,6 +50,7 @@ impl Assignment {
         let settings = &wanted.settings;
         let existing =
             wanted.places.existing(wanted.home.as_deref(), wanted.search_path.as_ref(), settings)?;
+        let secrets = existing.secrets_of_room();
         let state = wanted.state.path();
         let own = state.join("private").canonicalize();
         let kept = settings.kept.iter().map(PathBuf::as_path).chain([state]);
@@ -61,7 +62,7 @@ impl Assignment {
             writable: wanted.workspaces.iter().chain(&existing.caches).cloned().collect(),
             workspaces: wanted.workspaces.clone(),
             kept: kept.filter_map(|path| path.canonicalize().ok()).collect(),
-            secrets: existing.secrets.iter().cloned().chain(own).collect(),
+            secrets: secrets.iter().cloned().chain(own).collect(),
             sockets: vec![],
             attended: true,
             temporary: PathBuf::from("/tmp"),
@@ -71,14 +72,14 @@ impl Assignment {
             requirement: settings.requirement,
         };
         let plan = RoomPlan {
-            settings: copy_settings(&existing.settings, &existing.secrets, place)?,
+            settings: copy_settings(&existing.settings, &secrets, place)?,
             confinement,
             key: place.key.clone(),
             directory: place.folder.canonicalize()?,
             temporary: place.temporary().canonicalize()?,
             var_temporary: place.var_temporary().canonicalize()?,
             shown: shown(wanted),
-            possible_secrets: existing.possible.clone(),
+            possible_secrets: existing.possible_secrets_of_room(),
             idle: if is_alone { Duration::ZERO } else { room.idle },
         };
         let files = Files { is_alone, kept: KeptFiles::of(room) };

@@ -1,12 +1,16 @@
 //! The temporary files of a workspace: what is kept of them, and who shares them where there can be no room.
 
+use std::ffi::{CString, OsStr};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{
+    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, open, openat, statat, unlinkat,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Place, RoomSettings, Wanted, take_turn};
@@ -54,16 +58,20 @@ impl KeptFiles {
         if has_rooms(folder) {
             return;
         }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = |root: &&Path| open(*root, flags, Mode::empty()).ok();
+        let roots: Vec<OwnedFd> = roots.iter().filter_map(opened).collect();
         let mut files = vec![];
-        for root in roots {
-            collect(root, &mut files, 0);
+        for (number, root) in roots.iter().enumerate() {
+            let _ = collect(root, number, Path::new(""), &mut files);
         }
         files.sort_by_key(|file: &TemporaryFile| file.unused);
         let mut total = 0_u64;
-        for TemporaryFile { path, unused, size } in files {
+        for TemporaryFile { root, directory, name, unused, size } in files {
             total = total.saturating_add(size);
             if unused > self.keep_for || total > self.keep_size {
-                let _ = fs::remove_file(path);
+                let _ = open_beneath(&roots[root], &directory)
+                    .and_then(|directory| Ok(unlinkat(&directory, &name, AtFlags::empty())?));
             }
         }
     }
@@ -86,26 +94,58 @@ fn has_rooms(folder: &Path) -> bool {
 }
 
 struct TemporaryFile {
-    path: PathBuf,
+    /// The place of the directory that it is in, among those that are tidied.
+    root: usize,
+    /// That directory, and its own name in it.
+    directory: PathBuf,
+    name: CString,
     unused: Duration,
     size: u64,
 }
 
-/// Files and links beneath a directory. No link is followed.
-fn collect(directory: &Path, files: &mut Vec<TemporaryFile>, depth: usize) {
+/// Lists files and links beneath a directory. Nothing is looked at by its whole path: a command that is still there may put
+/// a link into it.
+fn collect(
+    root: &OwnedFd,
+    number: usize,
+    directory: &Path,
+    files: &mut Vec<TemporaryFile>,
+) -> io::Result<()> {
     const DEEPEST: usize = 64;
     const MOST: usize = 200_000;
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let Ok(metadata) = entry.metadata() else { continue };
-        if metadata.is_dir() {
-            if depth < DEEPEST {
-                collect(&entry.path(), files, depth + 1);
+    let opened = open_beneath(root, directory)?;
+    for entry in Dir::read_from(&opened)?.flatten() {
+        let name = entry.file_name();
+        let Ok(found) = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+            let inner = directory.join(OsStr::from_bytes(name.to_bytes()));
+            if ![c".", c".."].contains(&name) && directory.components().count() < DEEPEST {
+                let _ = collect(root, number, &inner, files);
             }
         } else if files.len() < MOST {
-            let used = [metadata.modified(), metadata.accessed()].into_iter().flatten().max();
-            let unused =
-                used.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default();
-            files.push(TemporaryFile { path: entry.path(), unused, size: metadata.blocks() * 512 });
+            let used = found
+                .st_mtime
+                .max(found.st_atime)
+                .try_into()
+                .map_or(UNIX_EPOCH, |seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+            files.push(TemporaryFile {
+                root: number,
+                directory: directory.to_owned(),
+                name: name.to_owned(),
+                unused: SystemTime::now().duration_since(used).unwrap_or_default(),
+                size: u64::try_from(found.st_blocks).unwrap_or(0) * 512,
+            });
         }
     }
+    Ok(())
+}
+
+/// Opens a directory beneath another, through no link.
+fn open_beneath(root: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut directory = root.try_clone()?;
+    for part in path.components() {
+        directory = openat(&directory, part.as_os_str(), flags, Mode::empty())?;
+    }
+    Ok(directory)
 }

@@ -87,16 +87,13 @@ impl Cleaner {
             }
             None => address,
         };
-        let path = shown.split_once('/').map_or("", |(_, path)| path);
-        // In a path `@` begins the name of a scope. Elsewhere it may end a password with a slash that nobody has escaped.
-        let strange = path.match_indices('@').any(|(at, _)| at > 0 && !path[..at].ends_with('/'));
-        // Some registries take a token as a part of the path or of the query.
-        let has_more = shown.contains(['?', '#', ',', '@']) && !shown.contains("/@") || shown.contains("/t/");
-        let port = shown.split('/').next().and_then(|host| host.rsplit_once(':'));
-        let is_port = |(host, port): (&str, &str)| {
-            port.bytes().all(|byte| byte.is_ascii_digit()) && (host.contains('.') || !path.contains('@'))
-        };
-        if strange || has_more || !port.is_none_or(is_port) {
+        let (host, path) = shown.split_once('/').unwrap_or((shown, ""));
+        let (host, port) = host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port)));
+        let is_host = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
+        let is_port = port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        // It may be a password with a slash that nobody has escaped: `me:12/34@host`.
+        let may_be_user = port.is_some() && path.contains('@');
+        if !is_host || !is_port || may_be_user || !path.split('/').all(is_plain_segment) {
             return Err(Doubt);
         }
         no_token(shown)?;
@@ -110,10 +107,37 @@ impl Cleaner {
     }
 }
 
+/// Returns true for a part of a path that is certainly no secret: some registries take a token as one, or in a query.
+fn is_plain_segment(segment: &str) -> bool {
+    const MOST_DIGITS: usize = 4;
+    const LONGEST: usize = 20;
+    let name = segment.strip_prefix('@').unwrap_or(segment);
+    let letters: Vec<char> = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let digits = letters.iter().filter(|letter| letter.is_ascii_digit()).count();
+    name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._~+-".contains(letter))
+        && !name.eq_ignore_ascii_case("t")
+        && !speaks_of_a_secret(name)
+        && (letters.len() < LONGEST || digits <= MOST_DIGITS)
+}
+
+fn speaks_of_a_secret(word: &str) -> bool {
+    const WORDS: [&str; 8] = ["auth", "token", "pass", "pwd", "secret", "cred", "apikey", "cookie"];
+    let word = word.to_ascii_lowercase();
+    WORDS.iter().any(|part| word.contains(part))
+}
+
 /// Text that is no address. One with an `@` may be an address without its scheme.
 fn plain(text: &str) -> Result<(), Doubt> {
     let mut ats = text.match_indices('@');
-    if ats.any(|(at, _)| text[..at].ends_with(|c: char| !c.is_whitespace() && !"\"'/,[".contains(c))) {
+    let begins = |before: &str| {
+        let before = before.strip_suffix(['"', '\'']).unwrap_or(before);
+        before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || ",[".contains(c))
+    };
+    if ats.any(|(at, _)| !begins(&text[..at])) {
+        return Err(Doubt);
+    }
+    // A password that follows its name without a sign between them.
+    if text.split_whitespace().any(speaks_of_a_secret) {
         return Err(Doubt);
     }
     // A comment, perhaps, in a format that has none here.
@@ -231,5 +255,27 @@ mod tests {
         let mut cleaner = Cleaner::new(Keys::AllButSecret);
         assert!(!cleaner.admits("password", "'hunter2'"));
         assert_eq!(cleaner.finish("note = hunter2".to_owned()), Err(Doubt));
+    }
+
+    #[test]
+    fn addresses_that_may_hold_a_secret_are_doubted() {
+        for value in [
+            "https://pkgs.example/@org/npm/?token=hidden",
+            "https://www.myget.org/F/feed/auth/2d1e7c3a-9b1f-4c0d-8e11-aa22bb33cc44/npm/",
+            "https://x.example/F/feed/2d1e7c3a-9b1f-4c0d-8e11-aa22bb33cc44/npm/",
+            "jdbc:sqlserver://h;user=sa;password=hidden",
+            "jdbc:as400://h/x;password=hidden;more",
+            "https://user:\"hidden\"@host/simple",
+            "https://x.example/npm/;_authToken=hidden",
+            "https://x.example/npm/auth=hidden/",
+            "https://x.example/npm/token:hidden/",
+            "https://john.doe:1234/@host/",
+            "https://x.example/t/hidden/",
+            "https://x.example/T/hidden/",
+            "https://x.example/t%2fhidden/",
+            "-Djavax.net.ssl.keyStorePassword hidden",
+        ] {
+            assert!(shown(value).is_err(), "{value}");
+        }
     }
 }

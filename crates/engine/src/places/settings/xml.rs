@@ -8,14 +8,11 @@ pub(super) fn xml(text: &str, cleaner: &mut Cleaner) -> Result<String, Doubt> {
     let mut shown = String::new();
     // The elements around the place, and whether each is shown.
     let mut around: Vec<(&str, bool)> = vec![];
-    let mut rest = text;
+    let text = without_comments(text)?;
+    let mut rest = text.as_str();
     while let Some(at) = rest.find('<') {
         add_text(&rest[..at], &around, cleaner, &mut shown)?;
         rest = &rest[at..];
-        if let Some(comment) = rest.strip_prefix("<!--") {
-            rest = &comment[comment.find("-->").ok_or(Doubt)? + 3..];
-            continue;
-        }
         let end = rest.find('>').ok_or(Doubt)?;
         let tag = &rest[1..end];
         rest = &rest[end + 1..];
@@ -47,6 +44,16 @@ pub(super) fn xml(text: &str, cleaner: &mut Cleaner) -> Result<String, Doubt> {
         }
     }
     if around.is_empty() && rest.trim().is_empty() { Ok(shown + "\n") } else { Err(Doubt) }
+}
+
+/// First of all, because they could stand within a secret.
+fn without_comments(text: &str) -> Result<String, Doubt> {
+    let mut parts = text.split("<!--");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(part.split_once("-->").ok_or(Doubt)?.1);
+    }
+    Ok(plain)
 }
 
 fn add_text(

@@ -97,6 +97,10 @@ fn value_of(entry: &str) -> &str {
 fn split(entry: &str) -> Result<Option<(&str, &str)>, Doubt> {
     if let Some(quote) = entry.chars().next().filter(|first| ['"', '\''].contains(first)) {
         let end = entry[1..].find(quote).ok_or(Doubt)? + 2;
+        // It could spell anything.
+        if entry[..end].contains('\\') {
+            return Err(Doubt);
+        }
         return match entry[end..].strip_prefix(':') {
             Some(value) if value.is_empty() || value.starts_with(' ') => {
                 Ok(Some((&entry[..end], value.trim())))

@@ -138,7 +138,7 @@ const fn never(call: libc::c_long) -> Rule {
 }
 
 /// As if the kernel were older: programs have another way then.
-const fn unknown(call: libc::c_long) -> Rule {
+pub(super) const fn unknown(call: libc::c_long) -> Rule {
     Rule { call, when: When::Always, answer: Answer::Errno(ENOSYS) }
 }
 

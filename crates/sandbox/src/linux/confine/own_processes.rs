@@ -1,7 +1,7 @@
 //! Calls about processes that a room's command may not make: it may signal and trace all of the room but those that serve it.
 
 use super::bpf::{Rule, Test, When};
-use super::filter::{F_SETDELEG, TERMINAL_INPUT, TERMINAL_PASTE, equal, equal_to, rule};
+use super::filter::{F_SETDELEG, TERMINAL_INPUT, TERMINAL_PASTE, equal, equal_to, rule, unknown};
 
 /// In a room a command can name no other processes than those of its room, and may do to them what it likes. One limit stays:
 /// by its value those of a command are told apart where there are no control groups.
@@ -34,6 +34,8 @@ pub(super) const OWN_PROCESSES: &[Rule] = &[
     rule(libc::SYS_rt_sigqueueinfo, When::Any(&[equal(0, SECOND), equal(0, -1)])),
     rule(libc::SYS_rt_tgsigqueueinfo, When::Any(&[equal(0, SECOND), equal(1, SECOND)])),
     rule(libc::SYS_pidfd_open, SERVANTS),
+    // A directory of the process table is as good as such a descriptor, and a filter cannot tell whose it is.
+    unknown(libc::SYS_pidfd_send_signal),
 ];
 
 /// The same; and the kernel signals whomever a file is said to belong to.

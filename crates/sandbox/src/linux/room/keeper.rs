@@ -316,7 +316,7 @@ impl<'a> Keeper<'a> {
         let Some(mounts) = self.tree.over_new(&found) else { return };
         if self.namespaces.with(|| mounts.lay_over()) {
             self.tree.repositories = found;
-            self.shared.note_protection();
+            self.shared.note_change();
             self.shared.set_unprotected(false);
             let _ = self.write_facts();
         }

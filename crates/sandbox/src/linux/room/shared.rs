@@ -25,8 +25,8 @@ struct Page {
     dirty: AtomicU32,
     /// Shells that wait for their commands.
     waiting: AtomicU32,
-    /// Times that repositories were protected which had appeared.
-    protections: AtomicU32,
+    /// Events after which a shell that has waited is not given a command any more.
+    changes: AtomicU32,
     /// When something last ran, by the clock that goes on.
     active: AtomicU64,
 }
@@ -59,6 +59,7 @@ impl Shared {
     /// Counts one less.
     pub(super) fn end(self) {
         self.page().running.fetch_sub(1, Ordering::AcqRel);
+        self.note_change();
         self.touch();
     }
 
@@ -80,13 +81,14 @@ impl Shared {
         self.page().waiting.load(Ordering::Acquire)
     }
 
-    /// Counts that mounts were laid over repositories.
-    pub(super) fn note_protection(self) {
-        self.page().protections.fetch_add(1, Ordering::AcqRel);
+    /// A shell that waits may be in a directory that was covered just now, or a command that has ended may have made
+    /// something else of it.
+    pub(super) fn note_change(self) {
+        self.page().changes.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(super) fn protections(self) -> u32 {
-        self.page().protections.load(Ordering::Acquire)
+    pub(super) fn changes(self) -> u32 {
+        self.page().changes.load(Ordering::Acquire)
     }
 
     pub(super) fn set_unprotected(self, unprotected: bool) {

@@ -183,6 +183,8 @@ impl Broker {
                     // The last process of the command has gone.
                     let _ = epoll::delete(&self.events, &watch.listener);
                     watches.1.remove(&key);
+                    drop(watches);
+                    watch.relays().iter().for_each(|relay| relay.end());
                 }
             }
         }

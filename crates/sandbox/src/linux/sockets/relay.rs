@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -14,6 +14,9 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use super::Watch;
 use super::connect::Target;
 use super::notice::send_to;
+
+/// For a receiver that does not read what a program has left that is gone.
+const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// One connected socket.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub(super) struct Relay {
     target: Mutex<Option<Arc<Target>>>,
     /// True while something is neither in our end nor at its target.
     is_carrying: AtomicBool,
+    /// When the command has ended.
+    over: OnceLock<Instant>,
 }
 
 impl Relay {
@@ -47,8 +52,8 @@ impl Relay {
     ) -> Result<(), Errno> {
         const MOST: usize = 256;
         let number = rustix::fs::fstat(theirs)?.st_ino;
-        let (target, is_carrying) = (Mutex::new(Some(target)), AtomicBool::new(false));
-        let relay = Arc::new(Self { number, ours, bound, sender, target, is_carrying });
+        let (target, is_carrying, over) = (Mutex::new(Some(target)), AtomicBool::new(false), OnceLock::new());
+        let relay = Arc::new(Self { number, ours, bound, sender, target, is_carrying, over });
         let mut relays = watch.relays();
         if relays.len() >= MOST {
             return Err(Errno::AGAIN);
@@ -73,6 +78,12 @@ impl Relay {
         *self.target() = target;
     }
 
+    /// The command has ended. Its end may lie in a queue, and would never be closed.
+    pub(super) fn end(&self) {
+        let _ = self.over.set(Instant::now());
+        let _ = rustix::net::shutdown(&self.ours, Shutdown::Both);
+    }
+
     fn target(&self) -> MutexGuard<'_, Option<Arc<Target>>> {
         self.target.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,10 +102,15 @@ impl Relay {
         is_waiting || self.is_carrying.load(Ordering::Acquire)
     }
 
+    /// Returns true if the command has ended, and what it sent was delivered or has waited long enough.
+    fn is_done(&self) -> bool {
+        self.over.get().is_some_and(|since| !self.has_more() || since.elapsed() >= AFTERWARDS)
+    }
+
     fn work(&self) {
         let mut inward: Option<Vec<u8>> = None;
         let mut bound_socket = self.bound.as_ref();
-        loop {
+        while !self.is_done() {
             let wanted = if inward.is_some() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             let mut ready = vec![PollFd::new(&self.ours, wanted)];
             ready.extend(
@@ -135,8 +151,6 @@ impl Relay {
     /// Passes one message on. A broken pipe means that there are none any more.
     fn pass_on(&self) -> Result<(), Errno> {
         const SLICE: Duration = Duration::from_millis(50);
-        /// For a receiver that does not read what a program has left that is gone.
-        const AFTERWARDS: Duration = Duration::from_secs(2);
         let data = next(&self.ours)?;
         // The end reads as an empty message.
         if data.is_empty() && self.is_closed() {
@@ -147,7 +161,11 @@ impl Relay {
             let target = self.target().clone().ok_or(Errno::NOTCONN)?;
             set_socket_timeout(&self.sender, Timeout::Send, Some(SLICE))?;
             match send_to(&self.sender, &data, libc::MSG_NOSIGNAL, &target.address()) {
-                Err(Errno::AGAIN | Errno::INTR) if !self.is_closed() || since.elapsed() < AFTERWARDS => {}
+                Err(Errno::AGAIN | Errno::INTR) if !self.is_closed() || since.elapsed() < AFTERWARDS => {
+                    if self.is_done() {
+                        return Err(Errno::PIPE);
+                    }
+                }
                 result => return result.map(drop),
             }
         }

@@ -35,8 +35,8 @@ pub(super) struct Command {
     is_unheard: bool,
     /// The end of the pipe on which it waits for a script.
     waits: Option<OwnedFd>,
-    /// The count of protected repositories when it was started.
-    protections: u32,
+    /// The count of changes in the room when it was started.
+    changes: u32,
 }
 
 /// The parts of a spawner that starting needs.
@@ -68,7 +68,7 @@ impl Command {
         order: &Order,
         descriptors: &[OwnedFd],
         groups: Option<Groups>,
-        protections: u32,
+        changes: u32,
         tools: Tools<'_>,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let tag = order.tag.filter(|tag| *tag < tag::own_limit()).map(Tag::of_value);
@@ -77,7 +77,7 @@ impl Command {
         match launch(order, descriptors, groups.as_ref(), tag, tools) {
             Ok(Launched { pid, process, is_unheard, waits }) => {
                 let pid = pid.as_raw_nonzero().get();
-                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard, waits, protections })
+                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard, waits, changes })
             }
             Err(refused) => Err(Box::new((groups, refused))),
         }
@@ -92,8 +92,8 @@ impl Command {
         self.waits.is_some()
     }
 
-    pub(super) fn protections(&self) -> u32 {
-        self.protections
+    pub(super) fn changes(&self) -> u32 {
+        self.changes
     }
 
     /// Gives it its script. If it cannot have all of it, it is killed before it can go on with a part.

@@ -35,7 +35,7 @@ impl Serving {
         }
         let begun = self.groups_for(order).and_then(|groups| {
             let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
-            Command::start(order, descriptors, groups, shared.protections(), tools).map_err(|refused| {
+            Command::start(order, descriptors, groups, shared.changes(), tools).map_err(|refused| {
                 let (groups, error) = *refused;
                 self.groups.extend(groups);
                 error
@@ -77,8 +77,7 @@ impl Serving {
         let Some(command) = command.filter(|command| command.is_waiting()) else {
             return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESRCH };
         };
-        // It may be in a directory that was covered since: by its path it would not get there.
-        if command.protections() != shared.protections() {
+        if command.changes() != shared.changes() {
             return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESTALE };
         }
         shared.end_waiting();
