@@ -66,13 +66,12 @@ impl Pool {
     /// Has a shell wait for the next command that is like this one. One too many goes.
     pub(crate) fn refill(&self, sandbox: &Sandbox, again: Again) {
         let Again { program, mut prepared, streams } = again;
-        let has_enough = |waiting: &[Waiting]| {
-            let fitting = waiting.iter().filter(|one| one.streams == streams && one.shell.fits(&prepared));
-            fitting.count() >= self.most
-        };
-        if has_enough(&self.waiting()) {
-            return;
-        }
+        // A command has ended since those began to wait: their room does not let them go on any more.
+        let (old, others) = std::mem::take(&mut *self.waiting())
+            .into_iter()
+            .partition(|one| one.streams == streams && one.shell.fits(&prepared));
+        self.waiting().extend::<Vec<_>>(others);
+        drop::<Vec<_>>(old);
         if self.known(&program).is_none() {
             let (can_wait, same) = try_out(sandbox, prepared);
             prepared = same;

@@ -1,6 +1,7 @@
 //! Life and death, proved by pids.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What the kernel says of a process.
@@ -75,4 +76,19 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(started.elapsed() < PATIENCE, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A bash that waits in this directory for its command.
+#[must_use]
+pub fn waiting_shell(directory: &Path) -> Option<i32> {
+    let is_one = |pid: &i32| {
+        let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        arguments.starts_with(b"bash\0-c\0--\0    ")
+            && environment.split(|byte| *byte == 0).any(|entry| entry == b"BASH_ENV=/proc/self/fd/0")
+            && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == directory)
+    };
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.into_iter().find(is_one)
 }

@@ -1,6 +1,6 @@
 //! Calls of one server share a room, with each other and with the command line.
 
-use bashtion_testkit::wait_until;
+use bashtion_testkit::{wait_until, waiting_shell};
 use serde_json::json;
 
 use crate::stdio::{Client, text};
@@ -35,11 +35,16 @@ fn a_call_asks_the_server_that_another_started() {
 fn the_next_call_has_a_shell_that_has_waited() {
     let world = world();
     let mut client = Client::new(&world);
-    let mut shell = || client.bash("echo $$")["structuredContent"]["stdout"].as_str().unwrap().to_owned();
-    shell();
-    // Older than that of a command which was started before.
+    let work = world.work().canonicalize().unwrap();
     wait_until("a shell has waited", || {
-        let before = world.run("echo $$").finish().stdout();
-        shell().trim().parse::<i32>().unwrap() < before.trim().parse::<i32>().unwrap()
+        client.bash("true");
+        wait_until("one waits", || waiting_shell(&work).is_some());
+        let status =
+            waiting_shell(&work).map(|shell| std::fs::read_to_string(format!("/proc/{shell}/status")));
+        let status = status.unwrap().unwrap();
+        // As the room numbers it.
+        let number =
+            status.lines().find(|line| line.starts_with("NSpid:")).unwrap().rsplit('\t').next().unwrap();
+        client.bash("echo $$")["structuredContent"]["stdout"] == format!("{number}\n")
     });
 }

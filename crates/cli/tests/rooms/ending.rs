@@ -125,6 +125,11 @@ for pid in (1, 2):
 for number in (signal.SIGSTOP, signal.SIGKILL):
     refused(f'signal {number}', lambda: os.kill(2, number))
     refused(f'all {number}', lambda: os.kill(-1, number))
+    try:
+        signal.pidfd_send_signal(os.open('/proc/2', os.O_RDONLY | os.O_DIRECTORY), number)
+        print(f'directory {number}')
+    except OSError:
+        pass
 import fcntl
 refused('owner', lambda: fcntl.fcntl(0, fcntl.F_SETOWN, 2))
 print('done')

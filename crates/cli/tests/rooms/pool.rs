@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use bashtion::{Engine, Network, Outcome, Output, Policy, Request, SandboxSettings, ToolContext};
-use bashtion_testkit::wait_until;
+use bashtion_testkit::{wait_until, waiting_shell};
 use tokio::runtime::Runtime;
 
 /// Two engines in one room: the shells of one wait, those of the other never do.
@@ -43,17 +43,17 @@ impl Pair {
         self.runtime.block_on(engine.run(Request::new(command), &self.context)).unwrap()
     }
 
-    /// Runs it in a shell that has waited: one that is older than another command's that was run before.
+    /// Runs it in a shell that has waited.
     fn run_in_waiting(&self, command: &str) -> Outcome {
+        let work = self.directory.path().join("work").canonicalize().unwrap();
         for tries in 0..50 {
+            self.run(&self.waiting, "true");
             thread::sleep(Duration::from_millis(20 * tries));
-            let before = self.run(&self.plain, "true").room_pid.unwrap();
+            let Some(shell) = waiting_shell(&work) else { continue };
             let outcome = self.run(&self.waiting, command);
-            if outcome.room_pid.unwrap() < before {
+            if outcome.pid == Some(shell) {
                 return outcome;
             }
-            // The next one will have waited.
-            self.run(&self.waiting, "true");
         }
         panic!("no shell has waited for {command:?}");
     }

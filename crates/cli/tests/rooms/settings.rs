@@ -60,10 +60,11 @@ fn pip_and_maven_have_their_settings() {
 }
 
 #[test]
-fn a_file_without_secrets_is_read_as_it_is() {
+fn a_file_without_secrets_keeps_its_settings() {
     for place in Place::both() {
-        let text = "# why\n[global]\nindex-url = https://pypi.example/simple\n";
-        write(&place, ".config/pip/pip.conf", text);
+        let text = "[global]\nindex-url = https://pypi.example/simple\n";
+        // Nobody knows what is in a comment.
+        write(&place, ".config/pip/pip.conf", &format!("# why\n{text}"));
         assert_eq!(place.prints("cat ~/.config/pip/pip.conf"), text);
     }
 }
@@ -108,6 +109,27 @@ fn a_file_that_is_replaced_under_a_running_command_is_not_seen() {
     let told = run(&["--json"], "npm config get registry").json();
     let told = told["sandbox"]["reason"].as_str().unwrap_or_default();
     assert!(told.contains(".npmrc as it is now: it has changed since the room was made"), "{told}");
+    assert_eq!(place.bashtion().args(&["kill", &task]).finish().code(), Some(0));
+}
+
+/// A file that holds no secret yet, and one that is not there.
+#[test]
+fn a_secret_that_is_written_while_a_command_runs_is_not_seen() {
+    let place = Place::new();
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let run = |options: &[&str], command: &str| {
+        let run = place.bashtion().env("HOME", home.path().to_str().unwrap()).arg("run").args(options);
+        run.arg("--").arg(command).finish()
+    };
+    let (pip, uv) = (home.path().join(".config/pip/pip.conf"), home.path().join(".config/uv/uv.toml"));
+    [&pip, &uv].into_iter().for_each(|path| fs::create_dir_all(path.parent().unwrap()).unwrap());
+    fs::write(&pip, "[global]\nindex-url = https://pypi.example/simple\n").unwrap();
+    let task = run(&["--background", "--json"], "sleep 600").json()["task_id"].as_str().unwrap().to_owned();
+    assert!(run(&[], "cat ~/.config/pip/pip.conf").stdout().contains("https://pypi.example/simple"));
+    fs::write(&pip, "[global]\nindex-url = https://u:hidden1@pypi.example/simple\n").unwrap();
+    fs::write(&uv, "index-url = \"https://u:hidden1@pypi.example/simple\"\n").unwrap();
+    let looked = run(&[], "cat ~/.config/pip/pip.conf ~/.config/uv/uv.toml");
+    assert!(!looked.stdout().contains("hidden1"), "{looked:?}");
     assert_eq!(place.bashtion().args(&["kill", &task]).finish().code(), Some(0));
 }
 

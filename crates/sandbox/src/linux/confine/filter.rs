@@ -5,7 +5,6 @@
 use libc::{EACCES, ENOSYS, EPERM};
 
 use super::bpf::{Answer, Rule, Test, When, compile};
-use super::child::install;
 use super::own_processes::{OWN_PROCESSES, OWNERS, TERMINALS_AND_OWNERS};
 use crate::{Mode, Network};
 
@@ -30,7 +29,7 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Those of a room's commands, if nobody answers for them.
-    fn of_room(network: Network) -> Self {
+    pub(super) fn of_room(network: Network) -> Self {
         Self {
             mode: Mode::Workspace,
             network,
@@ -44,52 +43,12 @@ impl Needs {
     }
 }
 
-/// The filters of a room's commands.
-#[derive(Debug)]
-pub(in super::super) struct Filters {
-    common: Vec<libc::sock_filter>,
-    refusing: Vec<libc::sock_filter>,
-    asking: Vec<libc::sock_filter>,
-}
-
-impl Filters {
-    /// For commands on this network.
-    pub(in super::super) fn new(network: Network) -> Self {
-        let needs = Needs::of_room(network);
-        let asking = Needs { asks: true, datagrams: true, ..needs };
-        let each = |needs| compile(rules(needs).into_iter().filter(|rule| !is_common(rule)).collect());
-        let common = compile(rules(needs).into_iter().filter(is_common).collect());
-        Self { common, refusing: each(needs), asking: each(asking) }
-    }
-
-    /// Installs in this process what all commands inherit from it: a filter costs a tenth of starting a shell.
-    pub(in super::super) fn install_common(&self) -> bool {
-        install(&self.common, 0).is_some()
-    }
-
-    /// For commands that have no unix sockets.
-    pub(in super::super) fn refusing(&self) -> &[libc::sock_filter] {
-        &self.refusing
-    }
-
-    /// For those that ask about each connection.
-    pub(in super::super) fn asking(&self) -> &[libc::sock_filter] {
-        &self.asking
-    }
-}
-
-/// Returns true for what whoever starts a room's commands does not need either.
-fn is_common(rule: &Rule) -> bool {
-    let is_it = |other: &Rule| other.call == rule.call;
-    rule.call != libc::SYS_clone3 && (KERNEL.iter().any(is_it) || NEW_PRIVILEGES.iter().any(is_it))
-}
-
 /// The filter for a command.
 pub(super) fn filter(needs: Needs) -> Vec<libc::sock_filter> {
     compile(rules(needs))
 }
 
-fn rules(needs: Needs) -> Vec<Rule> {
+pub(super) fn rules(needs: Needs) -> Vec<Rule> {
     let mut rules = [KERNEL, NEW_PRIVILEGES, PAIRS].concat();
     rules.extend(if needs.own_processes { OWN_PROCESSES } else { OTHER_PROCESSES });
     rules.push(rule(libc::SYS_fcntl, if needs.own_processes { OWNERS } else { LEASES }));
@@ -160,7 +119,7 @@ const FCHMODAT2: libc::c_long = 452;
 pub(super) const F_SETDELEG: i32 = 1024 + 16;
 
 /// The kernel's own affairs. Most need a capability as well, which is gone; a kernel bug may not ask for one.
-const KERNEL: &[Rule] = &[
+pub(super) const KERNEL: &[Rule] = &[
     // Requests that no filter sees. Told to be missing, so that programs use ordinary calls.
     unknown(libc::SYS_io_uring_setup),
     unknown(libc::SYS_io_uring_enter),
@@ -265,7 +224,7 @@ const NAMESPACES: u32 = (libc::CLONE_NEWUSER
 /// The same without the time namespace, whose bit is part of the exit signal for `clone`.
 const CLONE_NAMESPACES: u32 = NAMESPACES & !0x80;
 
-const NEW_PRIVILEGES: &[Rule] = &[
+pub(super) const NEW_PRIVILEGES: &[Rule] = &[
     rule(libc::SYS_unshare, When::Any(&[Test::Has { argument: 0, mask: NAMESPACES }])),
     rule(libc::SYS_clone, When::Any(&[Test::Has { argument: 0, mask: CLONE_NAMESPACES }])),
     // Its flags are in memory, where a filter cannot look. The C library uses `clone` then.
@@ -474,24 +433,6 @@ mod tests {
                             "call {call} {arguments:?}: {narrow:?} allows, {wide:?} does not"
                         );
                     }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_filters_of_a_room_refuse_together_what_one_would() {
-        for network in [Network::On, Network::Off] {
-            let filters = Filters::new(network);
-            let whole = filter(Needs { asks: true, datagrams: true, ..Needs::of_room(network) });
-            for call in 0..480 {
-                for argument in [0, 1, 2, 3, 10, 16, 0x5412, 0x1000_0000, u32::MAX] {
-                    let arguments = [argument, argument, 0, 0, 0, 0];
-                    let parts = [&filters.common, &filters.asking].map(|part| answer(part, call, arguments));
-                    let allowed = |answer: &u32| *answer == libc::SECCOMP_RET_ALLOW;
-                    let strictest = parts.into_iter().find(|answer| !allowed(answer));
-                    let together = strictest.unwrap_or(libc::SECCOMP_RET_ALLOW);
-                    assert_eq!(together, answer(&whole, call, arguments), "call {call} {arguments:?}");
                 }
             }
         }

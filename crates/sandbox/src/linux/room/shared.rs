@@ -59,7 +59,6 @@ impl Shared {
     /// Counts one less.
     pub(super) fn end(self) {
         self.page().running.fetch_sub(1, Ordering::AcqRel);
-        self.note_change();
         self.touch();
     }
 

@@ -37,6 +37,7 @@ pub(super) struct Command {
     waits: Option<OwnedFd>,
     /// The count of changes in the room when it was started.
     changes: u32,
+    was_clear: bool,
 }
 
 /// The parts of a spawner that starting needs.
@@ -77,7 +78,17 @@ impl Command {
         match launch(order, descriptors, groups.as_ref(), tag, tools) {
             Ok(Launched { pid, process, is_unheard, waits }) => {
                 let pid = pid.as_raw_nonzero().get();
-                Ok(Self { pid, process, groups, tag, has_ended: false, is_unheard, waits, changes })
+                Ok(Self {
+                    pid,
+                    process,
+                    groups,
+                    tag,
+                    has_ended: false,
+                    is_unheard,
+                    waits,
+                    changes,
+                    was_clear: false,
+                })
             }
             Err(refused) => Err(Box::new((groups, refused))),
         }
@@ -149,10 +160,17 @@ impl Command {
         }
     }
 
-    /// Returns true if nothing but its shell is left, as far as that is found here at less cost than outside.
-    pub(super) fn is_clear(&self) -> bool {
-        let has_group = self.groups.as_ref().is_some_and(|groups| groups.directory().is_some());
-        !has_group && self.tree().is_clear().unwrap_or(false)
+    /// Its shell has ended. Returns true if nothing else is left, as far as that is found here at less cost than outside.
+    pub(super) fn note_end(&mut self) -> bool {
+        let groups = self.groups.as_ref().filter(|groups| groups.directory().is_some());
+        let by_group = groups.map(Groups::are_empty);
+        self.was_clear = by_group.unwrap_or_else(|| self.tree().is_clear().unwrap_or(false));
+        self.was_clear && by_group.is_none()
+    }
+
+    /// Returns true if nothing else was left when its shell had ended.
+    pub(super) fn was_clear(&self) -> bool {
+        self.was_clear
     }
 
     /// Returns true if nothing is left of it, after reaping its shell.

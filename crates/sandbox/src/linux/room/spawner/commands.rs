@@ -152,7 +152,9 @@ impl Serving {
             }
             return;
         }
-        let is_clear = command.is_clear();
+        // From now on it makes nothing of a shell that begins to wait; unless something of it is left.
+        self.spawner.shared.note_change();
+        let is_clear = command.note_end();
         // Only if others run on: a port that this one has left behind is theirs then.
         let has_others = self.spawner.shared.running() > 1 && self.spawner.network == Network::Off;
         let ports = if has_others { listening() } else { vec![] };
@@ -170,6 +172,9 @@ impl Serving {
                 self.spawner.shared.end_waiting();
             } else {
                 self.spawner.shared.end();
+                if !command.was_clear() {
+                    self.spawner.shared.note_change();
+                }
             }
             let _ = epoll::delete(&self.events, command.process());
             match connection.farewell {

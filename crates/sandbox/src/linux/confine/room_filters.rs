@@ -1,0 +1,71 @@
+//! The filters of a room: what its commands inherit, and what each has of its own.
+
+use super::bpf::{Rule, compile};
+use super::child::install;
+use super::filter::{KERNEL, NEW_PRIVILEGES, Needs, rules};
+use crate::Network;
+
+/// The filters of a room's commands.
+#[derive(Debug)]
+pub(in super::super) struct Filters {
+    common: Vec<libc::sock_filter>,
+    refusing: Vec<libc::sock_filter>,
+    asking: Vec<libc::sock_filter>,
+}
+
+impl Filters {
+    /// For commands on this network.
+    pub(in super::super) fn new(network: Network) -> Self {
+        let needs = Needs::of_room(network);
+        let asking = Needs { asks: true, datagrams: true, ..needs };
+        let each = |needs| compile(rules(needs).into_iter().filter(|rule| !is_common(rule)).collect());
+        let common = compile(rules(needs).into_iter().filter(is_common).collect());
+        Self { common, refusing: each(needs), asking: each(asking) }
+    }
+
+    /// Installs in this process what all commands inherit from it: a filter costs a tenth of starting a shell.
+    pub(in super::super) fn install_common(&self) -> bool {
+        install(&self.common, 0).is_some()
+    }
+
+    /// For commands that have no unix sockets.
+    pub(in super::super) fn refusing(&self) -> &[libc::sock_filter] {
+        &self.refusing
+    }
+
+    /// For those that ask about each connection.
+    pub(in super::super) fn asking(&self) -> &[libc::sock_filter] {
+        &self.asking
+    }
+}
+
+/// Returns true for what whoever starts a room's commands does not need either.
+fn is_common(rule: &Rule) -> bool {
+    let is_it = |other: &Rule| other.call == rule.call;
+    rule.call != libc::SYS_clone3 && (KERNEL.iter().any(is_it) || NEW_PRIVILEGES.iter().any(is_it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bpf::simulation::answer;
+    use super::super::filter::filter;
+    use super::*;
+
+    #[test]
+    fn the_filters_of_a_room_refuse_together_what_one_would() {
+        for network in [Network::On, Network::Off] {
+            let filters = Filters::new(network);
+            let whole = filter(Needs { asks: true, datagrams: true, ..Needs::of_room(network) });
+            for call in 0..480 {
+                for argument in [0, 1, 2, 3, 10, 16, 0x5412, 0x1000_0000, u32::MAX] {
+                    let arguments = [argument, argument, 0, 0, 0, 0];
+                    let parts = [&filters.common, &filters.asking].map(|part| answer(part, call, arguments));
+                    let allowed = |answer: &u32| *answer == libc::SECCOMP_RET_ALLOW;
+                    let strictest = parts.into_iter().find(|answer| !allowed(answer));
+                    let together = strictest.unwrap_or(libc::SECCOMP_RET_ALLOW);
+                    assert_eq!(together, answer(&whole, call, arguments), "call {call} {arguments:?}");
+                }
+            }
+        }
+    }
+}
