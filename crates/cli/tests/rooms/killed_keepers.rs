@@ -31,7 +31,7 @@ enum Point {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Finished,
-    /// It ended with its room.
+    /// The command ended with its room.
     Lost,
     /// Nobody can tell if it had begun.
     Uncertain,

@@ -5,7 +5,7 @@ use super::*;
 
 const SECRET: &str = "hunter2hunter";
 
-/// What is shown of a file in a home directory.
+/// The part that is shown of a file in a home directory.
 fn shown(name: &str, text: &str) -> Option<String> {
     let about = SETTINGS.iter().find(|about| about.path == name).unwrap();
     about.clean(text.strip_prefix('\u{feff}').unwrap_or(text)).ok().map(|(text, _)| text)

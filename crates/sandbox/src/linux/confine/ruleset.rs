@@ -23,7 +23,7 @@ pub(super) struct Grants<'a> {
     pub(super) writable: Vec<&'a Path>,
     /// What may be read.
     pub(super) readable: Vec<&'a Path>,
-    /// What may be read if it is the file of that device and number.
+    /// Copies that may be read, each if it is the file of that device and number.
     pub(super) copies: Vec<(&'a Path, (u64, u64))>,
     /// Whether TCP is refused.
     pub(super) no_tcp: bool,

@@ -65,7 +65,7 @@ pub(super) enum Answering {
 pub(super) enum Reply {
     /// The command runs. Descriptors of the process and of its groups come with this.
     Started(Started),
-    /// It goes on.
+    /// The shell that has waited goes on.
     Going { unprotected: bool },
     /// The command could not be started.
     Failed { step: i32, errno: i32 },

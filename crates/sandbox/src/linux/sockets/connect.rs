@@ -43,7 +43,7 @@ pub(super) struct Connection {
     patience: Option<Patience>,
 }
 
-/// What a command wants to talk to, after it was found to be allowed.
+/// An address or a file that a command may talk to.
 #[derive(Debug)]
 pub(super) enum Target {
     /// An address that means the same to us.

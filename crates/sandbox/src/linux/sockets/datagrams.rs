@@ -31,7 +31,7 @@ use crate::imp::room::sockets_of_room;
 /// The network that a command's sockets for datagrams belong to.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) enum Datagrams {
-    /// It can have none.
+    /// There are none.
     #[default]
     Refused,
     OfHost,

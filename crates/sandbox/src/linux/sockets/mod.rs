@@ -42,7 +42,7 @@ pub(super) struct Reach {
     pub(super) network: Option<u64>,
     /// Whether it may have internet sockets at all.
     pub(super) internet: bool,
-    /// Where its sockets for datagrams come from.
+    /// The network that its sockets for datagrams come from.
     pub(super) datagrams: Datagrams,
 }
 

@@ -1,4 +1,4 @@
-//! What is done for a command by others than the thread that answers: a command can make it take as long as it likes, and
+//! Work for a command by others than the thread that answers: a command can make it take as long as it likes, and
 //! must not hold up anybody but itself.
 
 use std::collections::VecDeque;
