@@ -167,6 +167,10 @@ impl Member {
         match *self {}
     }
 
+    pub(crate) fn is_clear(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn is_lost(&self) -> bool {
         match *self {}
     }
@@ -242,6 +246,7 @@ impl Sandbox {
     }
 
     /// Starts a bash that waits in a room: there are none here.
+    #[must_use]
     pub fn launch_waiting(&self, _: &Prepared, _: &Output) -> Option<Result<WaitingShell, SpawnError>> {
         None
     }
