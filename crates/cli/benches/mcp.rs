@@ -7,29 +7,29 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use bashtion_testkit::bench::{by_posix_spawn, medians, ratio};
+use bashtion_testkit::bench::{OverStdio, by_posix_spawn, medians, ratio};
 
 const ROUNDS: usize = 300;
 
 fn main() {
     let state = tempfile::tempdir().expect("a temporary directory");
     let off = ["--sandbox", "off"];
-    let stdio = RefCell::new(OverStdio::new(&state, &off));
+    let stdio = RefCell::new(OverStdio::new(serve(&state, &off)));
     let http = RefCell::new(OverHttp::new(&state, &off));
-    let confined = RefCell::new(OverStdio::new(&state, &[]));
+    let confined = RefCell::new(OverStdio::new(serve(&state, &[])));
     // What a command gets over MCP. Bash spends some of its time on it, so the baseline gets the same.
-    let env = stdio.borrow_mut().environment();
+    let env = environment(&mut stdio.borrow_mut());
     let spawn: &dyn Fn() = &|| by_posix_spawn(c"/bin/bash", &[c"bash", c"-c", c"true"], &env);
     // Turn about with the baseline, and with nothing else: what runs in between is felt by what comes after.
     let against = |call: &dyn Fn()| {
         let [base, time] = medians([spawn, call], ROUNDS);
         (base, ratio(time, base))
     };
-    let (base, over_stdio) = against(&|| stdio.borrow_mut().run());
+    let (base, over_stdio) = against(&|| drop(stdio.borrow_mut().bash("true")));
     let (_, over_http) = against(&|| http.borrow_mut().run());
-    let (_, over_stdio_confined) = against(&|| confined.borrow_mut().run());
+    let (_, over_stdio_confined) = against(&|| drop(confined.borrow_mut().bash("true")));
     println!("a command over MCP, {ROUNDS} rounds, ratio to posix_spawn of `bash -c true`");
     println!("  posix_spawn                              1.00  ({:.2} ms)", base.as_secs_f64() * 1e3);
     println!("  stdio, bash `true`, no sandbox           {over_stdio:.2}  goal 1.30");
@@ -46,53 +46,11 @@ fn serve(state: &tempfile::TempDir, options: &[&str]) -> Command {
 
 const CALL: &str = r#""method":"tools/call","params":{"name":"bash","arguments":{"command":"true"}"#;
 
-struct OverStdio {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl OverStdio {
-    fn new(state: &tempfile::TempDir, options: &[&str]) -> Self {
-        let mut child = serve(state, options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let stdin = child.stdin.take().expect("it is piped");
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut client = Self { child, stdin, stdout };
-        let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
-        client.exchange(&format!("{hello}\n"));
-        client
-    }
-
-    fn exchange(&mut self, line: &str) -> String {
-        self.stdin.write_all(line.as_bytes()).expect("it reads");
-        let mut answer = String::new();
-        self.stdout.read_line(&mut answer).expect("it answers");
-        answer
-    }
-
-    fn environment(&mut self) -> Vec<CString> {
-        let call = CALL.replace("true", "env");
-        let answer = self.exchange(&format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{call}}}}}\n"));
-        let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
-        let printed = answer["result"]["structuredContent"]["stdout"].as_str().expect("what it printed");
-        printed.lines().map(|entry| CString::new(entry).expect("no NUL")).collect()
-    }
-
-    fn run(&mut self) {
-        let answer = self.exchange(&format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{CALL}}}}}\n"));
-        assert!(answer.contains("\"exit_code\":0"), "{answer}");
-    }
-}
-
-impl Drop for OverStdio {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The environment that commands get.
+fn environment(server: &mut OverStdio) -> Vec<CString> {
+    let answer: serde_json::Value = serde_json::from_str(&server.bash("env")).expect("JSON");
+    let printed = answer["result"]["structuredContent"]["stdout"].as_str().expect("what it printed");
+    printed.lines().map(|entry| CString::new(entry).expect("no NUL")).collect()
 }
 
 /// One connection that is kept, protocol 2026-07-28.

@@ -1,6 +1,8 @@
 //! What benchmarks share: ratios to a baseline of the same run.
 
 use std::ffi::{CStr, CString};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
@@ -54,4 +56,51 @@ pub fn ballast() -> Vec<u8> {
         page[0] = 1;
     }
     ballast
+}
+
+/// A server over stdio, as an agent has one. It ends with this.
+#[derive(Debug)]
+pub struct OverStdio {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl OverStdio {
+    /// Starts it by this command, and says hello.
+    #[must_use]
+    pub fn new(mut serve: Command) -> Self {
+        const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
+        let serve = serve.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = serve.spawn().expect("the server starts");
+        let stdin = child.stdin.take().expect("it is piped");
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut client = Self { child, stdin, stdout };
+        client.exchange(HELLO);
+        client
+    }
+
+    /// Has it run a command, and returns its answer.
+    pub fn bash(&mut self, command: &str) -> String {
+        let call = format!(
+            r#""method":"tools/call","params":{{"name":"bash","arguments":{{"command":"{command}"}}}}"#
+        );
+        let answer = self.exchange(&format!(r#"{{"jsonrpc":"2.0","id":1,{call}}}"#));
+        assert!(answer.contains("\"exit_code\":0"), "{answer}");
+        answer
+    }
+
+    fn exchange(&mut self, line: &str) -> String {
+        self.stdin.write_all(format!("{line}\n").as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        self.stdout.read_line(&mut answer).expect("it answers");
+        answer
+    }
+}
+
+impl Drop for OverStdio {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }

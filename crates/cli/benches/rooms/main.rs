@@ -5,7 +5,6 @@
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 mod chart;
-mod mcp;
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, OsStr};
@@ -17,11 +16,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use bashtion::{Engine, Request, ToolContext};
-use bashtion_testkit::bench::{by_posix_spawn, medians, ratio};
+use bashtion_testkit::bench::{OverStdio, by_posix_spawn, medians, ratio};
 use tokio::runtime::Runtime;
 
 use chart::Row;
-use mcp::OverStdio;
 
 const ROUNDS: usize = 300;
 /// Of programs that take long.
@@ -108,10 +106,13 @@ impl Host {
         Self { given: host.environment(), ..host }
     }
 
+    fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.env.iter().filter_map(|entry| entry.to_str().ok()?.split_once('='))
+    }
+
     fn environment(&self) -> Vec<CString> {
-        let env = self.env.iter().filter_map(|entry| entry.to_str().ok()?.split_once('='));
         let mut printing = Command::new(self.program());
-        printing.args(["run", "env"]).env_clear().envs(env).current_dir(self.state.path());
+        printing.args(["run", "env"]).env_clear().envs(self.variables()).current_dir(self.state.path());
         let printed = printing.output().expect("it runs").stdout;
         let lines = printed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| CString::new(line).expect("no NUL")).collect()
@@ -146,15 +147,18 @@ impl Host {
         tell("library, a shell has waited", Some(0.4), &|| self.with_pauses(&|| library(&self.with_pool)));
         let without = self.state.path().join("without-pool.toml");
         fs::write(&without, "[room]\npool = 0\n").expect("it can be written");
-        let server =
-            |options: &[&OsStr]| RefCell::new(OverStdio::new(self.program(), &large, &self.env, options));
+        let server = |options: &[&OsStr]| {
+            let mut serve = Command::new(self.program());
+            serve.arg("serve").args(options).current_dir(&large).env_clear().envs(self.variables());
+            RefCell::new(OverStdio::new(serve))
+        };
         tell("MCP over stdio", Some(1.5), &|| {
             let server = server(&["--profile".as_ref(), without.as_os_str()]);
-            self.against_spawning(&|| server.borrow_mut().run())
+            self.against_spawning(&|| drop(server.borrow_mut().bash("true")))
         });
         tell("MCP over stdio, a shell has waited", Some(0.6), &|| {
             let server = server(&[]);
-            self.with_pauses(&|| server.borrow_mut().run())
+            self.with_pauses(&|| drop(server.borrow_mut().bash("true")))
         });
         for (what, program, arguments) in peers() {
             tell(what, None, &|| self.against_peer(&program, &arguments));

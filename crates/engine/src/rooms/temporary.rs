@@ -94,9 +94,9 @@ fn has_rooms(folder: &Path) -> bool {
 }
 
 struct TemporaryFile {
-    /// The place of the directory that it is in, among those that are tidied.
+    /// The number of the directory that is tidied.
     root: usize,
-    /// That directory, and its own name in it.
+    /// The directory that it is in, and its name there.
     directory: PathBuf,
     name: CString,
     unused: Duration,

@@ -35,7 +35,7 @@ pub(in super::super) enum Datagrams {
     #[default]
     Refused,
     OfHost,
-    /// That of a room, which makes them.
+    /// The network of a room, which makes them.
     OfRoom {
         directory: PathBuf,
         key: String,

@@ -97,7 +97,7 @@ pub(super) struct Call {
 pub(super) enum Place {
     /// Any; the call is answered with its number.
     Result,
-    /// That of another, which the caller loses.
+    /// The number of another descriptor, which the caller loses.
     Instead(RawFd),
 }
 
