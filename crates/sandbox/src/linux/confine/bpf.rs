@@ -86,6 +86,13 @@ pub(super) fn compile(mut rules: Vec<Rule>) -> Vec<sock_filter> {
     program
 }
 
+/// The program for whoever has one of [`compile`] already, which sees to other architectures and to the future. As short as
+/// it can be: the kernel tries all calls on it whenever it is installed.
+pub(super) fn compile_addition(mut rules: Vec<Rule>) -> Vec<sock_filter> {
+    rules.sort_by_key(|rule| rule.call);
+    [vec![load(NUMBER)], tree(&ranges(&rules))].concat()
+}
+
 /// Calls with numbers in a row that get the same answer.
 struct Range {
     first: u32,
@@ -113,7 +120,7 @@ fn ranges(rules: &[Rule]) -> Vec<Range> {
 }
 
 /// Few enough that a list is as fast as a tree, and shorter.
-const SHORT_LIST: usize = 8;
+const SHORT_LIST: usize = 4;
 
 fn tree(ranges: &[Range]) -> Vec<sock_filter> {
     if ranges.len() <= SHORT_LIST {

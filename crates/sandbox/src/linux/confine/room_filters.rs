@@ -1,8 +1,8 @@
 //! The filters of a room: what its commands inherit, and what each has of its own.
 
-use super::bpf::{Rule, compile};
+use super::bpf::{Rule, compile, compile_addition};
 use super::child::install;
-use super::filter::{KERNEL, NEW_PRIVILEGES, Needs, rules};
+use super::filter::{Needs, rules};
 use crate::Network;
 
 /// The filters of a room's commands.
@@ -18,9 +18,9 @@ impl Filters {
     pub(in super::super) fn new(network: Network) -> Self {
         let needs = Needs::of_room(network);
         let asking = Needs { asks: true, datagrams: true, ..needs };
-        let each = |needs| compile(rules(needs).into_iter().filter(|rule| !is_common(rule)).collect());
+        let own = |needs| rules(needs).into_iter().filter(|rule| !is_common(rule)).collect();
         let common = compile(rules(needs).into_iter().filter(is_common).collect());
-        Self { common, refusing: each(needs), asking: each(asking) }
+        Self { common, refusing: compile_addition(own(needs)), asking: compile_addition(own(asking)) }
     }
 
     /// Installs in this process what all commands inherit from it: a filter costs a tenth of starting a shell.
@@ -39,10 +39,23 @@ impl Filters {
     }
 }
 
+/// The calls that are refused to each command by a filter of its own, because whoever starts it makes them.
+const NOT_COMMON: [libc::c_long; 6] = [
+    // Births into a control group have no other call.
+    libc::SYS_clone3,
+    // The tag of a command is such a limit.
+    libc::SYS_prlimit64,
+    // Sockets for datagrams, and those that the keeper leads ports through, are made here.
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    // Asked about, by each command's own listener.
+    libc::SYS_connect,
+    libc::SYS_sendto,
+];
+
 /// Returns true for what whoever starts a room's commands does not need either.
 fn is_common(rule: &Rule) -> bool {
-    let is_it = |other: &Rule| other.call == rule.call;
-    rule.call != libc::SYS_clone3 && (KERNEL.iter().any(is_it) || NEW_PRIVILEGES.iter().any(is_it))
+    !NOT_COMMON.contains(&rule.call)
 }
 
 #[cfg(test)]
