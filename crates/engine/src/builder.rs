@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::{Adopting, Settings};
+use crate::launch::Waits;
 use crate::ledger::{Books, Ledger};
 use crate::tasks::TaskLimits;
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     settings: Settings,
-    pool: usize,
+    waits: Waits,
     adopting: Adopting,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
@@ -135,8 +136,9 @@ impl Builder {
         self
     }
 
-    /// Sets the number of shells that wait in a room for commands to come: by default none. A command that is as one of them was made for
-    /// begins in a quarter of the time. Meant for programs that run one command after another.
+    /// Sets the number of shells that wait in a room for commands to come: by default none, and one is as many as there can be.
+    /// After a command its room starts another shell with the same environment and directory; the next command that wants
+    /// just that begins in a fraction of the time. Meant for programs that run one command after another.
     ///
     /// ```
     /// use bashtion::{Engine, Request, ToolContext};
@@ -149,7 +151,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn pool(mut self, shells: usize) -> Self {
-        self.pool = shells;
+        self.waits = if shells > 0 { Waits::InRooms } else { Waits::Nowhere };
         self
     }
 
@@ -208,6 +210,6 @@ impl Builder {
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine::from_settings(self.settings, self.pool, self.adopting, self.books, self.approver)
+        Engine::from_settings(self.settings, self.waits, self.adopting, self.books, self.approver)
     }
 }

@@ -12,11 +12,10 @@ use crate::approval::{ApprovalLimits, Approvals, Approver, Asking, Beforehand, P
 use crate::conclude::{conclude, not_permitted};
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
-use crate::launch::{LaunchError, Running, launch};
+use crate::launch::{LaunchError, Running, Waits, launch};
 use crate::ledger::{Books, LedgerError};
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
-use crate::pool::Pool;
 use crate::rooms::Rooms;
 use crate::session::{Session, SessionError, Sessions};
 use crate::settle::{Settled, settle};
@@ -43,7 +42,7 @@ pub struct Engine {
     sandbox: Arc<Sandbox>,
     places: Arc<Places>,
     rooms: Arc<Rooms>,
-    pool: Arc<Pool>,
+    waits: Waits,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
 }
@@ -236,7 +235,7 @@ impl Engine {
         };
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places, rooms: &self.rooms };
         let plan = Plan::new(*permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
-        let running = launch(plan, &self.sandbox, &self.pool)?; // the shell is running from here on
+        let running = launch(plan, &self.sandbox, self.waits)?; // the shell is running from here on
         end.goes_on();
         let _ = self.books.record_afterwards(|| Event::started(&running, context)); // the end tells, if it fails too
         context.notify(|| Event::started(&running, context));
@@ -267,21 +266,16 @@ impl Engine {
 
     pub(crate) async fn finish(
         &self,
-        mut running: Box<Running>,
+        running: Box<Running>,
         context: &ToolContext,
     ) -> Result<(Outcome, Option<Log>), Error> {
         let end = EndTeller::new(context, &self.books); // tells the observers, whatever happens
-        let again = running.again.take();
         // Boxed for the same reason.
         let ended =
             Box::pin(supervise(*running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended, self.settings.reader);
         outcome.text = self.in_words(&outcome);
         end.tell(&mut outcome);
-        if let Some(again) = again {
-            let (pool, sandbox) = (Arc::clone(&self.pool), Arc::clone(&self.sandbox));
-            tokio::task::spawn_blocking(move || pool.refill(&sandbox, *again));
-        }
         Ok((outcome, log))
     }
 
@@ -291,7 +285,7 @@ impl Engine {
 
     pub(crate) fn from_settings(
         settings: Settings,
-        pool: usize,
+        waits: Waits,
         orphans: Adopting,
         books: Books,
         approver: Option<Arc<dyn Approver>>,
@@ -305,7 +299,7 @@ impl Engine {
             sandbox: Arc::new(sandbox),
             places: Arc::default(),
             rooms: Arc::default(),
-            pool: Arc::new(Pool::new(pool)),
+            waits,
             books,
             approver,
         }

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
-    Child, ConfineError, Confinement, Mode, Network, Output, Prepared, Sandbox, SpawnError, Spec, Step,
-    Temporary, World,
+    Child, ConfineError, Confinement, Mode, Network, Output, Piping, Prepared, Sandbox, SpawnError, Spec, Step,
+    Temporary, Waited, World,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -21,10 +22,10 @@ use crate::output::Capture;
 use crate::pipes::{Pipes, Readers};
 use crate::places::caches_elsewhere;
 use crate::plan::{Facts, Plan, Supervision};
-use crate::pool::{Again, Pool, Waiting, script};
+use crate::pool::can_have_waited;
 use crate::rooms::{NoRoom, SharedTemporary};
 use crate::session::{Desk, Epilogue, Session};
-use crate::stop;
+use crate::{Streams, stop};
 
 /// A shell that runs, and all that watching it needs.
 #[derive(Debug)]
@@ -40,8 +41,6 @@ pub(crate) struct Running {
     pub(crate) started: Instant,
     pub(crate) epilogue: Option<Epilogue>,
     pub(crate) session: Option<Session>,
-    /// For a shell that waits for the next such command.
-    pub(crate) again: Option<Box<Again>>,
     /// In use until nothing is left of the command.
     pub(crate) _shared_temporary: Option<SharedTemporary>,
 }
@@ -105,9 +104,9 @@ pub enum LaunchError {
     },
 }
 
-pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Running, LaunchError> {
+pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, waits: Waits) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
-    let Held { world, confinement, notes, temporary, shared_temporary, desk, shared } =
+    let Held { mut world, confinement, notes, temporary, shared_temporary, desk, shared } =
         Held::by(confining, sandbox, &mut env)?;
     let epilogue = plan.questions.map(|questions| {
         let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
@@ -123,17 +122,25 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Runni
             .unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
             .map_err(not_entered)?,
     };
-    let may_have_waited = shared.is_some() && !plan.has_own_variables && pool.suits(&facts.command, &env);
+    if let World::Room(visit) = &mut world
+        && waits == Waits::InRooms
+        && !plan.has_own_variables
+        && can_have_waited(&facts.command, &env)
+    {
+        visit.again = Some(streams.into());
+    }
     let spec = Spec { program: program.clone(), args, env, cwd, cwd_path: facts.cwd.clone(), world };
     let mut prepared = spec.prepare().map_err(failed)?;
     let started = Instant::now();
-    let waiting = may_have_waited.then(|| pool.take(&prepared, streams)).flatten();
-    let begun = match waiting {
-        Some(waiting) => go(waiting, &prepared, &facts, epilogue.as_ref(), &program)?,
-        None => None,
+    let prelude = epilogue.as_ref().map(|epilogue| epilogue.prelude.as_bytes());
+    let waited = match sandbox.launch_in_waiting(&prepared, prelude) {
+        Err(error) if error.may_have_begun() => return Err(failed(error)),
+        waited => waited.ok().flatten(),
     };
-    let (mut child, pipes) = match begun {
-        Some(begun) => begun,
+    let (mut child, pipes) = match waited {
+        Some(Waited { child, stdout, stderr }) => {
+            (child, Readers::of(stdout, stderr).watch().map_err(pipe_failed)?)
+        }
         None => {
             if let Some(epilogue) = &epilogue {
                 let written = epilogue.write_prelude().map_err(|source| LaunchError::Temporary { source })?;
@@ -142,16 +149,13 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Runni
             let (readers, output) = Readers::new(streams).map_err(pipe_failed)?;
             // Watched before the shell exists: a runtime that cannot watch them must not leave one behind.
             let pipes = readers.watch().map_err(pipe_failed)?;
-            let (child, same) =
-                start(prepared, &output, shared.as_deref(), sandbox, &facts).map_err(failed)?;
-            prepared = same;
+            let child = start(prepared, &output, shared.as_deref(), sandbox, &facts).map_err(failed)?;
             (child, pipes)
         }
     };
     child.keep(temporary);
     tracing::debug!(pid = child.pid(), found_by = child.tree().method(), "started");
     let shell = Shell::watch(child, supervision.limits.grace).map_err(pipe_failed)?;
-    let again = may_have_waited.then(|| Again { program, prepared: prepared.without_prelude(), streams });
     let session = plan.session;
     let running = Running {
         facts,
@@ -164,41 +168,36 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, pool: &Pool) -> Result<Runni
         started,
         epilogue,
         session,
-        again: again.map(Box::new),
         _shared_temporary: shared_temporary,
     };
     Ok(running)
 }
 
-/// Gives its command to a shell that has waited. None if that one cannot have it any more, and nothing was run.
-fn go(
-    waiting: Waiting,
-    prepared: &Prepared,
-    facts: &Facts,
-    epilogue: Option<&Epilogue>,
-    program: &Path,
-) -> Result<Option<(Child, Pipes)>, LaunchError> {
-    let Waiting { shell, readers, .. } = waiting;
-    let pipes = readers.watch().map_err(pipe_failed)?;
-    let prelude = epilogue.map(|epilogue| epilogue.prelude.as_os_str());
-    match shell.go(prepared, &script(&facts.command, prelude)) {
-        Ok(child) => Ok(Some((child, pipes))),
-        Err(error) if error.may_have_begun() => Err(spawn_failed(error, program, facts)),
-        Err(error) => {
-            tracing::debug!(%error, "a shell has waited in vain");
-            Ok(None)
+/// Whether shells wait for commands to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Waits {
+    #[default]
+    Nowhere,
+    InRooms,
+}
+
+impl From<Streams> for Piping {
+    fn from(streams: Streams) -> Self {
+        match streams {
+            Streams::Separate => Self::Separate,
+            Streams::Combined => Self::Combined,
         }
     }
 }
 
-/// Starts a shell, and gives back what it was started with.
+/// Starts a shell.
 fn start(
     mut prepared: Prepared,
     output: &Output,
     shared: Option<&Shared>,
     sandbox: &Sandbox,
     facts: &Facts,
-) -> Result<(Child, Prepared), SpawnError> {
+) -> Result<Child, SpawnError> {
     let mut child = sandbox.launch(&prepared, output);
     // A room may end at any time. As long as nothing was run, another one will do.
     for _ in 0..ROOM_TRIES {
@@ -219,7 +218,7 @@ fn start(
         prepared = prepared.in_directory(directory);
         child = sandbox.launch(&prepared, output);
     }
-    Ok((child?, prepared))
+    child
 }
 
 /// The working directory, if the room alone has it.

@@ -1,14 +1,13 @@
 //! The read ends of a command's output.
 
 use std::future::pending;
-use std::io::{self, ErrorKind, PipeReader, Read};
+use std::io::{self, ErrorKind, PipeReader};
+use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::Duration;
 
 use bashtion_sandbox::Output;
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::Timespec;
 use rustix::io::Errno;
 use tokio::net::unix::pipe::Receiver;
 
@@ -56,6 +55,11 @@ impl Readers {
         Ok((Self { first, second }, Output { stdout: stdout.into(), stderr: stderr.into() }))
     }
 
+    /// Those of pipes that somebody else has made; the second if standard error has one of its own.
+    pub(crate) fn of(stdout: OwnedFd, stderr: Option<OwnedFd>) -> Self {
+        Self { first: stdout.into(), second: stderr.map(PipeReader::from) }
+    }
+
     /// Has the runtime watch them.
     pub(crate) fn watch(self) -> io::Result<Pipes> {
         let (stream, second) = match self.second {
@@ -63,22 +67,6 @@ impl Readers {
             None => (Stream::Output, None),
         };
         Ok(Pipes { first: Some(Pipe::new(stream, self.first)?), second, drained: false })
-    }
-
-    /// Reads the first to its end, for so long at most between two pieces.
-    pub(crate) fn read_to_end(mut self, patience: Duration) -> io::Result<Vec<u8>> {
-        let patience: Option<Timespec> = patience.try_into().ok();
-        let (mut text, mut buffer) = (vec![], [0; 1024]);
-        loop {
-            let mut ready = [PollFd::new(&self.first, PollFlags::IN)];
-            if rustix::io::retry_on_intr(|| poll(&mut ready, patience.as_ref()))? == 0 {
-                return Err(ErrorKind::TimedOut.into());
-            }
-            match self.first.read(&mut buffer)? {
-                0 => return Ok(text),
-                count => text.extend(&buffer[..count]),
-            }
-        }
     }
 }
 

@@ -88,27 +88,6 @@ impl Child {
         }
     }
 
-    /// The connection on which its room hears about it.
-    #[cfg_attr(
-        not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
-        expect(dead_code, reason = "there are no rooms")
-    )]
-    pub(crate) fn room_socket(&self) -> Option<&OwnedFd> {
-        match &self.held {
-            Held::Own(_) => None,
-            Held::Room { socket, .. } => Some(socket),
-        }
-    }
-
-    /// Returns the parts of it that change when a shell that has waited gets its command.
-    #[cfg_attr(
-        not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
-        expect(dead_code, reason = "there are no rooms")
-    )]
-    pub(crate) fn renewed(&mut self) -> (&mut Tree, &mut Report) {
-        (&mut self.tree, &mut self.report)
-    }
-
     /// The shell and everything it started.
     #[must_use]
     pub fn tree(&self) -> &Tree {

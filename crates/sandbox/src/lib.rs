@@ -64,10 +64,10 @@ pub use confinement::{
 pub use detach::detach;
 pub use exit::{Exit, Signal, UnknownSignal, Usage};
 pub use imp::{
-    Confined, Room, Sandbox, Temporary, Tree, Visit, WaitingShell, has_seccomp, keep, landlock,
-    open_directory, remove_tree,
+    Confined, Room, Sandbox, Temporary, Tree, Visit, Waited, has_seccomp, keep, landlock, open_directory,
+    remove_tree,
 };
 pub use report::{Enforced, Landlock, Report};
 pub use room::{KnownRepository, KnownSettings, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
-pub use spec::{Output, Prepared, Process, SpawnError, Spec, Step, World};
+pub use spec::{Output, Piping, Prepared, Process, SpawnError, Spec, Step, World};
 pub use umask::note_umask;

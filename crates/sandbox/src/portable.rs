@@ -18,7 +18,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use crate::room::{RoomFacts, RoomPlan, RoomStatus};
-use crate::spec::{Output, Prepared, SpawnError, Step};
+use crate::spec::{Output, Piping, Prepared, SpawnError, Step};
 use crate::{
     Child, ConfineError, Confinement, Exit, Landlock, Limit, Mode as Confining, Network, Process, Report,
     Requirement, ResourceLimits, Restored, Usage,
@@ -80,6 +80,8 @@ pub struct Visit {
     pub sockets: Vec<PathBuf>,
     /// The command's limits.
     pub limits: ResourceLimits,
+    /// The pipes of a shell that may have waited for it.
+    pub again: Option<Piping>,
 }
 
 impl Room {
@@ -118,21 +120,15 @@ impl Room {
     }
 }
 
-/// A bash that waits in a room: there are none here.
+/// A command in a shell that has waited for it: there are none here.
 #[derive(Debug)]
-pub enum WaitingShell {}
-
-impl WaitingShell {
-    /// Returns true if this is the command that it waits for.
-    #[must_use]
-    pub fn fits(&self, _: &Prepared) -> bool {
-        match *self {}
-    }
-
-    /// Gives it its command.
-    pub fn go(self, _: &Prepared, _: &[u8]) -> Result<Child, SpawnError> {
-        match self {}
-    }
+pub struct Waited {
+    /// The shell.
+    pub child: Child,
+    /// The end of the pipe that its standard output goes to.
+    pub stdout: OwnedFd,
+    /// And its standard error, if that is another.
+    pub stderr: Option<OwnedFd>,
 }
 
 /// Removes a directory with all that is in it.
@@ -245,10 +241,13 @@ impl Sandbox {
         Ok(self.confine(confinement)?.report())
     }
 
-    /// Starts a bash that waits in a room: there are none here.
-    #[must_use]
-    pub fn launch_waiting(&self, _: &Prepared, _: &Output) -> Option<Result<WaitingShell, SpawnError>> {
-        None
+    /// Gives a command to a shell that has waited for it: there are none here.
+    pub fn launch_in_waiting(
+        &self,
+        _: &Prepared,
+        _: Option<&[u8]>,
+    ) -> Result<Option<Waited>, SpawnError> {
+        Ok(None)
     }
 
     /// Starts the child in a session of its own.

@@ -36,6 +36,15 @@ pub struct Output {
     pub stderr: OwnedFd,
 }
 
+/// The pipes that the output of a child goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piping {
+    /// One for standard output, and another for standard error.
+    Separate,
+    /// One for both.
+    Combined,
+}
+
 /// The world of a child: where it runs, and what holds it.
 #[derive(Debug)]
 pub enum World {
@@ -101,20 +110,6 @@ impl Prepared {
         let mut variable = OsString::from("BASH_ENV=");
         variable.push(file);
         Ok(Self { prelude: Some(c_string(variable, "the path of what bash reads first")?), ..self })
-    }
-
-    /// The same for another time, without what bash read first.
-    #[must_use]
-    pub fn without_prelude(self) -> Self {
-        Self { prelude: None, ..self }
-    }
-
-    /// The same with another last argument.
-    #[must_use]
-    pub fn with_last_argument(mut self, argument: CString) -> Self {
-        self.args.pop();
-        self.args.push(argument);
-        self
     }
 
     /// Everything that it finds in its environment.

@@ -312,6 +312,7 @@ impl Wanted {
                 processes: said.processes.or(usual.processes),
                 ..said
             },
+            again: None,
         }
     }
 }

@@ -20,7 +20,7 @@ use super::exhaustion::is_exhaustion;
 use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
 use super::orphans::Orphans;
-use super::room::WaitingShell;
+use super::room::Waited;
 use super::sockets::{Channel, Channels, Watch};
 use super::tree::Tree;
 use crate::spec::{Output, Prepared, SpawnError, Spec, Step, World};
@@ -89,15 +89,16 @@ impl Sandbox {
         }
     }
 
-    /// Starts a bash in a room that waits for its command, which is not this one yet. None if this one has no room.
-    pub fn launch_waiting(
+    /// Gives a command to a shell of its room that has waited for such a one: after the prelude, if it has one, that bash would
+    /// read first otherwise. None if no shell has, or the command has no room; then nothing was run.
+    pub fn launch_in_waiting(
         &self,
         prepared: &Prepared,
-        output: &Output,
-    ) -> Option<Result<WaitingShell, SpawnError>> {
+        prelude: Option<&[u8]>,
+    ) -> Result<Option<Waited>, SpawnError> {
         match &prepared.world {
-            World::Room(visit) => Some(WaitingShell::start(visit, prepared, output, &self.channels)),
-            World::Host | World::Alone(_) => None,
+            World::Room(visit) => visit.take(prepared, prelude, &self.channels),
+            World::Host | World::Alone(_) => Ok(None),
         }
     }
 

@@ -23,5 +23,5 @@ pub use confine::{Confined, Temporary, has_seccomp, landlock, remove_tree};
 pub use descriptors::open_directory;
 pub use launch::Sandbox;
 pub(crate) use room::Member;
-pub use room::{Room, Visit, WaitingShell, keep};
+pub use room::{Room, Visit, Waited, keep};
 pub use tree::Tree;

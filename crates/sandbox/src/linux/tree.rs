@@ -81,11 +81,6 @@ impl Tree {
         Self { leader: Some(process), ..self }
     }
 
-    /// Begins now, with this to compare with at its end.
-    pub(super) fn begin(&mut self, snapshot: Snapshot) {
-        (self.started, self.snapshot) = (Instant::now(), snapshot);
-    }
-
     /// Nothing can come of it any more.
     pub(crate) fn note_clear(&self) {
         self.is_known_clear.store(true, Ordering::Release);

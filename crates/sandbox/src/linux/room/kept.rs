@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -15,6 +16,7 @@ use super::keeper::{file_name, remove_files};
 use super::link::send_long;
 use super::order::{Question, Reply};
 use super::packet::{LONGEST, peer, receive, send};
+use crate::Network;
 use crate::imp::sockets::NewSockets;
 use crate::room::{RoomFacts, RoomStatus};
 use crate::wire::{Reader, Writer};
@@ -25,6 +27,8 @@ pub struct Room {
     directory: PathBuf,
     key: String,
     facts: RoomFacts,
+    /// A connection on which nothing was begun.
+    unused: Mutex<Option<(Network, OwnedFd)>>,
 }
 
 impl Room {
@@ -35,7 +39,12 @@ impl Room {
             bytes => bytes?,
         };
         let facts = RoomFacts::from_bytes(&bytes);
-        Ok(facts.map(|facts| Self { directory: directory.to_owned(), key: key.to_owned(), facts }))
+        Ok(facts.map(|facts| Self {
+            directory: directory.to_owned(),
+            key: key.to_owned(),
+            facts,
+            unused: Mutex::default(),
+        }))
     }
 
     /// Removes what a killed keeper has left of a room, of any version. One that somebody keeps stays.
@@ -116,6 +125,20 @@ impl Room {
     /// Its directory and its key.
     pub(super) fn place(&self) -> (&Path, &str) {
         (&self.directory, &self.key)
+    }
+
+    /// A connection to whoever starts commands on that network.
+    pub(super) fn connection(&self, network: Network, patience: Duration) -> io::Result<OwnedFd> {
+        let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match unused {
+            Some((known, socket)) if known == network => Ok(socket),
+            Some(_) | None => self.connect(if network == Network::On { "host" } else { "room" }, patience),
+        }
+    }
+
+    /// Keeps one on which nothing was begun, for the next command.
+    pub(super) fn keep_connection(&self, network: Network, socket: OwnedFd) {
+        *self.unused.lock().unwrap_or_else(PoisonError::into_inner) = Some((network, socket));
     }
 
     pub(super) fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {

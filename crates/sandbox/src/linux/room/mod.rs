@@ -22,12 +22,10 @@ mod ports;
 mod shared;
 mod spawner;
 mod visit;
-mod waiting;
 mod watch;
 
 pub use keeper::keep;
 pub use kept::Room;
 pub(super) use kept::sockets_of_room;
 pub(crate) use member::Member;
-pub use visit::Visit;
-pub use waiting::WaitingShell;
+pub use visit::{Visit, Waited};

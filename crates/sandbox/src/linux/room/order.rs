@@ -1,6 +1,6 @@
 //! Questions to a room, and its answers.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +8,10 @@ use crate::exit::Exit;
 use crate::room::{read_limits, write_limits};
 use crate::spec::Step;
 use crate::wire::{Reader, Writer};
-use crate::{Network, ResourceLimits, Signal, Usage};
+use crate::{Network, Piping, ResourceLimits, Signal, Usage};
+
+/// The longest command that a shell which has waited can be given.
+pub(super) const LONGEST_TEXT: usize = 4096;
 
 /// A request to the room. With an order come descriptors: standard output, standard error, working directory, and where
 /// to send what asks about connections, if somebody answers.
@@ -16,8 +19,8 @@ use crate::{Network, ResourceLimits, Signal, Usage};
 pub(super) enum Question {
     /// Start a command.
     Order(Box<Order>),
-    /// Give the command that was started to wait a script, with which it goes on.
-    Go(Vec<u8>),
+    /// Give a command to the shell that waits for it, if one does.
+    Take(Box<Take>),
     /// Say what goes on.
     Status,
     /// End, if nothing runs.
@@ -32,8 +35,8 @@ pub(super) enum Question {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) network: Network,
-    /// True if it is to wait, for a script on its standard input.
-    pub(super) waits: bool,
+    /// True if another shell is to wait for the next command like it, and with which pipes.
+    pub(super) again: Option<Piping>,
     /// Who answers for its connections.
     pub(super) answering: Answering,
     /// Unix sockets of the host that it may connect to, if the keeper answers.
@@ -48,6 +51,34 @@ pub(super) struct Order {
     pub(super) cwd: CString,
     pub(super) args: Vec<CString>,
     pub(super) env: Vec<CString>,
+}
+
+/// A command for a shell that was started before it was known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Take {
+    /// The order that such a shell is started with, as [`Order::waiting`] writes it.
+    pub(super) order: Vec<u8>,
+    /// Device and number of the working directory.
+    pub(super) directory: (u64, u64),
+    /// The command.
+    pub(super) text: CString,
+    /// What bash reads first.
+    pub(super) script: Vec<u8>,
+}
+
+/// Makes the script that puts everything as it is when `bash -c` begins. The prelude is what bash would read first otherwise.
+pub(super) fn waiting_script(text: &CStr, prelude: Option<&[u8]>) -> Vec<u8> {
+    let mut script = b"exec <>/dev/null\nBASH_EXECUTION_STRING='".to_vec();
+    for byte in text.to_bytes() {
+        match byte {
+            b'\'' => script.extend(b"'\\''"),
+            byte => script.push(*byte),
+        }
+    }
+    script.extend(b"'\n");
+    script.extend(prelude.unwrap_or(b"unset BASH_ENV\n"));
+    script.extend(b"SECONDS=0\n: bash\n");
+    script
 }
 
 /// Who answers for a command's connections.
@@ -65,8 +96,8 @@ pub(super) enum Answering {
 pub(super) enum Reply {
     /// The command runs. Descriptors of the process and of its groups come with this.
     Started(Started),
-    /// The shell that has waited goes on.
-    Going { unprotected: bool },
+    /// No shell waits for such a command. Nothing was run.
+    NoneWaits,
     /// The command could not be started.
     Failed { step: i32, errno: i32 },
     /// Nothing was run, and the same order may succeed in a moment: here, or in the next room if this one ends.
@@ -83,8 +114,8 @@ pub(super) enum Reply {
 pub(super) struct Started {
     /// Its id in the room.
     pub(super) room_pid: i32,
-    /// True if it carries the tag.
-    pub(super) is_tagged: bool,
+    /// The tag that it carries.
+    pub(super) tag: Option<u64>,
     /// Its control group, if it has one: then three descriptors follow that of the process.
     pub(super) group: Option<PathBuf>,
     /// True if memory, and processes, are counted for the whole tree: a counter's descriptor comes for each.
@@ -114,9 +145,12 @@ impl Question {
                 writer.byte(b'O');
                 order.write(&mut writer);
             }
-            Self::Go(script) => {
-                writer.byte(b'G');
-                writer.bytes(script);
+            Self::Take(take) => {
+                writer.byte(b'T');
+                writer.bytes(&take.order);
+                [take.directory.0, take.directory.1].into_iter().for_each(|value| writer.number(value));
+                writer.bytes(take.text.as_bytes());
+                writer.bytes(&take.script);
             }
             Self::Status => writer.byte(b'S'),
             Self::EndIfIdle => writer.byte(b'I'),
@@ -130,7 +164,12 @@ impl Question {
         let mut reader = Reader::new(bytes);
         Some(match reader.byte()? {
             b'O' => Self::Order(Box::new(Order::read(&mut reader)?)),
-            b'G' => Self::Go(reader.bytes()?.to_vec()),
+            b'T' => Self::Take(Box::new(Take {
+                order: reader.bytes()?.to_vec(),
+                directory: (reader.number()?, reader.number()?),
+                text: reader.string()?,
+                script: reader.bytes()?.to_vec(),
+            })),
             b'S' => Self::Status,
             b'I' => Self::EndIfIdle,
             b'E' => Self::End,
@@ -141,6 +180,23 @@ impl Question {
 }
 
 impl Order {
+    /// The order for a shell that waits for this command, or for another that differs in its text alone: blanks for a text.
+    pub(super) fn waiting(&self) -> Self {
+        let mut order = Self { tag: None, ..self.clone() };
+        order.env.retain(|variable| !variable.as_bytes().starts_with(b"BASH_ENV="));
+        order.env.push(c"BASH_ENV=/proc/self/fd/0".into());
+        if let Some(text) = order.args.last_mut() {
+            *text = CString::new(vec![b' '; LONGEST_TEXT]).unwrap_or_default();
+        }
+        order
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        self.write(&mut writer);
+        writer.into_bytes()
+    }
+
     /// Returns how many descriptors come with it.
     pub(super) fn descriptors(&self) -> usize {
         const STREAMS_AND_DIRECTORY: usize = 3;
@@ -152,7 +208,11 @@ impl Order {
 
     fn write(&self, writer: &mut Writer) {
         writer.byte((self.network == Network::On).into());
-        writer.byte(self.waits.into());
+        writer.byte(match self.again {
+            None => 0,
+            Some(Piping::Separate) => 1,
+            Some(Piping::Combined) => 2,
+        });
         writer.byte(self.answering as u8);
         writer.paths(&self.sockets);
         write_limits(writer, &self.limits);
@@ -170,7 +230,12 @@ impl Order {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             network: if reader.flag()? { Network::On } else { Network::Off },
-            waits: reader.flag()?,
+            again: match reader.byte()? {
+                0 => None,
+                1 => Some(Piping::Separate),
+                2 => Some(Piping::Combined),
+                _ => return None,
+            },
             answering: match reader.byte()? {
                 b'c' => Answering::Caller,
                 b'k' => Answering::Keeper,
@@ -198,17 +263,14 @@ impl Reply {
             Self::Started(started) => {
                 writer.byte(b'S');
                 writer.signed(started.room_pid.into());
-                writer.byte(started.is_tagged.into());
+                writer.optional(started.tag);
                 writer.byte(started.group.is_some().into());
                 writer.path(started.group.as_deref().unwrap_or("".as_ref()));
                 [started.memory, started.processes, started.unprotected, started.unheard]
                     .into_iter()
                     .for_each(|flag| writer.byte(flag.into()));
             }
-            Self::Going { unprotected } => {
-                writer.byte(b'G');
-                writer.byte((*unprotected).into());
-            }
+            Self::NoneWaits => writer.byte(b'W'),
             Self::Failed { step, errno } => {
                 writer.byte(b'F');
                 writer.signed((*step).into());
@@ -244,11 +306,11 @@ impl Reply {
         let mut reader = Reader::new(bytes);
         Some(match reader.byte()? {
             b'S' => {
-                let (room_pid, is_tagged) = (reader.int()?, reader.flag()?);
+                let (room_pid, tag) = (reader.int()?, reader.optional()?);
                 let (has_group, group) = (reader.flag()?, reader.path()?);
                 Self::Started(Started {
                     room_pid,
-                    is_tagged,
+                    tag,
                     group: has_group.then_some(group),
                     memory: reader.flag()?,
                     processes: reader.flag()?,
@@ -256,7 +318,7 @@ impl Reply {
                     unheard: reader.flag()?,
                 })
             }
-            b'G' => Self::Going { unprotected: reader.flag()? },
+            b'W' => Self::NoneWaits,
             b'F' => Self::Failed { step: reader.int()?, errno: reader.int()? },
             b'N' => Self::NotRun,
             b'E' => {

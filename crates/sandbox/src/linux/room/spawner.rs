@@ -23,7 +23,10 @@ use crate::imp::sockets::NewSockets;
 mod command;
 mod commands;
 mod ending;
+mod ready;
+mod waiting;
 use command::Command;
+use waiting::Waiting;
 
 /// A spawner, and what it serves with.
 #[derive(Debug)]
@@ -60,6 +63,7 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
         connections: HashMap::new(),
         doomed: vec![],
         groups: vec![],
+        waiting: Waiting::default(),
         next: FIRST,
         is_paused: false,
         has_left: false,
@@ -72,6 +76,8 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
 const LISTENER: u64 = 0;
 const CHILDREN: u64 = 1;
 const OUTSIDE: u64 = 2;
+const READY: u64 = 3;
+const TRIAL: u64 = 4;
 /// Of a connection; its command has the number after it.
 const FIRST: u64 = 16;
 
@@ -85,6 +91,7 @@ struct Serving {
     doomed: Vec<Command>,
     /// That nobody uses.
     groups: Vec<Groups>,
+    waiting: Waiting,
     next: u64,
     /// Nobody new is let in until a descriptor is free.
     is_paused: bool,
@@ -105,12 +112,6 @@ struct Connection {
     farewell: Option<Farewell>,
 }
 
-impl Connection {
-    fn is_waiting(&self) -> bool {
-        self.command.as_ref().is_some_and(Command::is_waiting)
-    }
-}
-
 impl Serving {
     fn run(&mut self, children: &OwnedFd) -> io::Result<()> {
         let mut events = Vec::with_capacity(64);
@@ -126,12 +127,15 @@ impl Serving {
                     LISTENER => self.accept(),
                     CHILDREN => drain(children),
                     OUTSIDE => self.make_socket()?,
+                    READY => self.look_at_ready(),
+                    TRIAL => self.look_at_trial(),
                     key if key % 2 == 0 => self.hear(key),
                     key => self.look_at(key - 1),
                 }
             }
             self.end_doomed();
             self.reap_orphans();
+            self.renew_ready();
             if self.may_end() && self.leave()? {
                 return Ok(());
             }
@@ -143,7 +147,7 @@ impl Serving {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let socket = match rustix::net::accept_with(&self.spawner.listener, flags) {
                 Ok(socket) => socket,
-                Err(Errno::MFILE | Errno::NFILE) if self.give_up_idle_groups() || self.let_go_of_silent() => {
+                Err(Errno::MFILE | Errno::NFILE) if self.give_up_idle() || self.let_go_of_silent() => {
                     continue;
                 }
                 Err(Errno::MFILE | Errno::NFILE) => return self.pause(),
@@ -227,7 +231,7 @@ impl Serving {
                 return self.say(key, &Reply::Done(made.is_ok()), &descriptors);
             }
             Question::Order(order) => return self.start(key, &order, descriptors),
-            Question::Go(script) => self.go_on(key, &script),
+            Question::Take(take) => return self.take(key, &take),
             Question::Status => Reply::Status(self.status().to_bytes()),
             Question::EndIfIdle => {
                 let idle = self.is_empty();

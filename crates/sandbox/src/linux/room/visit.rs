@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::fstat;
 use rustix::process::Pid;
 
 use super::kept::{Room, nonsense};
 use super::link::send_long;
 use super::member::Member;
-use super::order::{Answering, Order, Question, Reply, Started, step_of};
+use super::order::{
+    Answering, LONGEST_TEXT, Order, Question, Reply, Started, Take, step_of, waiting_script,
+};
 use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
@@ -24,7 +27,7 @@ use crate::imp::sockets::{Channel, Channels, Datagrams, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
 use crate::spec::{Output, Prepared, SpawnError, Step};
-use crate::{Child, Confinement, Network, Report, ResourceLimits};
+use crate::{Child, Confinement, Network, Piping, Report, ResourceLimits};
 
 /// One command's stay in a room.
 #[derive(Debug, Clone)]
@@ -41,14 +44,20 @@ pub struct Visit {
     pub sockets: Vec<PathBuf>,
     /// The command's limits.
     pub limits: ResourceLimits,
+    /// The pipes of a shell that may have waited for this command, after which another waits for the next. None: a shell is
+    /// started for it.
+    pub again: Option<Piping>,
 }
 
-/// The limits and the listener that its room has given a command.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Terms {
-    held: TreeHeld,
-    /// True if somebody answers for its connections.
-    is_heard: bool,
+/// A command in a shell that has waited for it.
+#[derive(Debug)]
+pub struct Waited {
+    /// The shell.
+    pub child: Child,
+    /// The end of the pipe that its standard output goes to.
+    pub stdout: OwnedFd,
+    /// And its standard error, if that is another.
+    pub stderr: Option<OwnedFd>,
 }
 
 /// The time that a room has to start a command, also on a machine that is busy.
@@ -72,83 +81,115 @@ impl Visit {
         output: &Output,
         channels: &Channels,
     ) -> Result<Child, SpawnError> {
-        let tag = Tag::unique();
-        self.enter(self.order(prepared, tag), tag, prepared, output, channels).map(|(child, _)| child)
-    }
-
-    /// Sends an order, and returns once it was carried out.
-    pub(super) fn enter(
-        &self,
-        order: Order,
-        tag: Option<Tag>,
-        prepared: &Prepared,
-        output: &Output,
-        channels: &Channels,
-    ) -> Result<(Child, Terms), SpawnError> {
         let failed = |source| SpawnError::refused(Step::Prepare, source);
-        let kind = if self.network == Network::On { "host" } else { "room" };
-        let no_room = |source| SpawnError::NoRoom { source };
-        let socket = self.room.connect(kind, PATIENCE).map_err(no_room)?;
-        let snapshot = self.snapshot().map_err(failed)?;
+        let socket = self.connect()?;
+        let snapshot = snapshot_of(self.room.facts()).map_err(failed)?;
         let channel = self.attended.then(|| channels.take()).transpose().map_err(failed)?;
-        let order = Question::Order(Box::new(order));
+        let order = Question::Order(Box::new(self.order(prepared, Tag::unique())));
         let end = channel.as_ref().map(|channel| channel.end().as_fd());
         let streams = [&output.stdout, &output.stderr, &prepared.cwd].map(AsFd::as_fd);
         let descriptors: Vec<BorrowedFd<'_>> = streams.into_iter().chain(end).collect();
-        // Not all of it was said, so nothing was run.
-        send_long(&socket, &order.to_bytes(), &descriptors).map_err(no_room)?;
-
-        let (reply, sent) = hear(&socket)?;
-        let started = match reply {
-            Reply::Started(started) => started,
-            Reply::NotRun => {
+        let started = match order.ask(&socket, &descriptors)? {
+            (Reply::Started(started), sent) => (started, sent),
+            (Reply::NotRun, _) => {
                 return Err(SpawnError::NoRoom { source: io::ErrorKind::ConnectionRefused.into() });
             }
-            Reply::Failed { step, errno } => {
+            (Reply::Failed { step, errno }, _) => {
                 return Err(SpawnError::refused(step_of(step), io::Error::from_raw_os_error(errno)));
             }
             _ => return Err(failed(nonsense())),
         };
-        let listener = channel.as_ref().and_then(Channel::received);
-        let terms = Terms {
-            held: TreeHeld { memory: started.memory, processes: started.processes },
-            is_heard: !started.unheard && channel.is_some() == listener.is_some(),
+        let (started, mut sent) = Sent::sort(started).ok_or_else(|| failed(nonsense()))?;
+        sent.listener = channel.as_ref().and_then(Channel::received);
+        let is_heard = !started.unheard && channel.is_some() == sent.listener.is_some();
+        channel.into_iter().for_each(|channel| channels.put_back(channel));
+        self.child(socket, &started, sent, is_heard, snapshot, channels)
+    }
+
+    /// Gives a command to a shell that has waited for it. None if there is none; then nothing was run.
+    pub(in super::super) fn take(
+        &self,
+        prepared: &Prepared,
+        prelude: Option<&[u8]>,
+        channels: &Channels,
+    ) -> Result<Option<Waited>, SpawnError> {
+        let failed = |source| SpawnError::refused(Step::Prepare, source);
+        let text = prepared.args.last().filter(|text| text.as_bytes().len() <= LONGEST_TEXT);
+        let (Some(piping), Some(text), true) = (self.again, text, self.attended) else { return Ok(None) };
+        let socket = self.connect()?;
+        let snapshot = snapshot_of(self.room.facts()).map_err(failed)?;
+        let directory = fstat(&prepared.cwd).map_err(|error| failed(error.into()))?;
+        let take = Take {
+            order: self.order(prepared, None).waiting().to_bytes(),
+            directory: (directory.st_dev, directory.st_ino),
+            text: text.clone(),
+            script: waiting_script(text, prelude),
         };
-        let (room_pid, report) = (started.room_pid, self.report(terms, started.unprotected));
-        let Sent { process, mark, limits } =
-            Sent::sort(started, sent, tag).ok_or_else(|| failed(nonsense()))?;
-        let pid = pid_of(&process).map_err(|source| match source.kind() {
+        let (started, sent) = match Question::Take(Box::new(take)).ask(&socket, &[])? {
+            (Reply::Started(started), sent) => (started, sent),
+            (Reply::NoneWaits, _) => {
+                self.room.keep_connection(self.network, socket);
+                return Ok(None);
+            }
+            // It may have begun.
+            _ => return Err(SpawnError::RoomLost { source: nonsense() }),
+        };
+        let unknown = || SpawnError::RoomLost { source: nonsense() };
+        let (started, mut sent) = Sent::sort((started, sent)).ok_or_else(unknown)?;
+        let is_heard = !started.unheard;
+        sent.listener = if is_heard { sent.others.next() } else { None };
+        let stdout = sent.others.next().ok_or_else(unknown)?;
+        let stderr = match piping {
+            Piping::Separate => Some(sent.others.next().ok_or_else(unknown)?),
+            Piping::Combined => None,
+        };
+        let child = self.child(socket, &started, sent, is_heard, snapshot, channels)?;
+        Ok(Some(Waited { child, stdout, stderr }))
+    }
+
+    fn connect(&self) -> Result<OwnedFd, SpawnError> {
+        self.room.connection(self.network, PATIENCE).map_err(|source| SpawnError::NoRoom { source })
+    }
+
+    /// The command that the room has started.
+    fn child(
+        &self,
+        socket: OwnedFd,
+        started: &Started,
+        sent: Sent,
+        is_heard: bool,
+        snapshot: Snapshot,
+        channels: &Channels,
+    ) -> Result<Child, SpawnError> {
+        let failed = |source| SpawnError::refused(Step::Prepare, source);
+        let pid = pid_of(&sent.process).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SpawnError::RoomLost { source },
             _ => failed(source),
         })?;
-        channel.into_iter().for_each(|channel| channels.put_back(channel));
-        let watch = listener.and_then(|listener| channels.watch(listener, &Arc::new(self.reach())));
-        let tree = Tree::new(pid, mark, None, limits, snapshot, watch).with_leader(process);
-        let child = Child::in_room(pid, room_pid, Member::new(socket), tree, report).map_err(failed)?;
-        Ok((child, terms))
+        let report = self.report(started, is_heard);
+        let watch = sent.listener.and_then(|listener| channels.watch(listener, &Arc::new(self.reach())));
+        let tree = Tree::new(pid, sent.mark, None, sent.limits, snapshot, watch).with_leader(sent.process);
+        Child::in_room(pid, started.room_pid, Member::new(socket), tree, report).map_err(failed)
     }
 
-    pub(super) fn report(&self, terms: Terms, unprotected: bool) -> Report {
+    fn report(&self, started: &Started, is_heard: bool) -> Report {
         const HOSTS: &str = "with the network on, localhost is this machine's and not the room's";
-        let mut report = room_report(self.room.facts(), &self.limits, terms.held, unprotected, &self.name);
+        let held = TreeHeld { memory: started.memory, processes: started.processes };
+        let mut report =
+            room_report(self.room.facts(), &self.limits, held, started.unprotected, &self.name);
         if self.network == Network::On {
             report.add_reason(HOSTS);
         }
-        if !terms.is_heard {
+        if !is_heard {
             report.add_reason(NO_LISTENER);
         }
         report
     }
 
-    /// The state of the repositories, before the command has begun.
-    pub(super) fn snapshot(&self) -> io::Result<Snapshot> {
-        snapshot_of(self.room.facts())
-    }
-
-    pub(super) fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
+    fn order(&self, prepared: &Prepared, tag: Option<Tag>) -> Order {
         Order {
             network: self.network,
-            waits: false,
+            again: self.again,
             answering: if self.attended { Answering::Caller } else { Answering::Keeper },
             sockets: self.sockets.clone(),
             limits: self.limits,
@@ -169,22 +210,21 @@ impl Visit {
 }
 
 impl Question {
-    /// Asks for something that only this connection can have, and waits for the answer.
-    pub(super) fn ask(&self, socket: &OwnedFd) -> Result<Reply, SpawnError> {
+    /// Asks for something that only this connection can have, and waits for the answer and its descriptors.
+    fn ask(
+        &self,
+        socket: &OwnedFd,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<(Reply, Vec<OwnedFd>), SpawnError> {
         // Not all of it was said, so nothing was run.
-        send_long(socket, &self.to_bytes(), &[]).map_err(|source| SpawnError::NoRoom { source })?;
-        hear(socket).map(|(reply, _)| reply)
+        send_long(socket, &self.to_bytes(), descriptors).map_err(|source| SpawnError::NoRoom { source })?;
+        let (mut buffer, mut sent) = ([0; 8192], vec![]);
+        let count = receive(socket, &mut buffer, &mut sent).map_err(not_answered)?;
+        let reply = Reply::from_bytes(&buffer[..count]);
+        reply
+            .map(|reply| (reply, sent))
+            .ok_or_else(|| SpawnError::RoomLost { source: io::ErrorKind::UnexpectedEof.into() })
     }
-}
-
-/// Waits for an answer.
-fn hear(socket: &OwnedFd) -> Result<(Reply, Vec<OwnedFd>), SpawnError> {
-    let (mut buffer, mut sent) = ([0; 8192], vec![]);
-    let count = receive(socket, &mut buffer, &mut sent).map_err(not_answered)?;
-    let reply = Reply::from_bytes(&buffer[..count]);
-    reply
-        .map(|reply| (reply, sent))
-        .ok_or_else(|| SpawnError::RoomLost { source: io::ErrorKind::UnexpectedEof.into() })
 }
 
 /// Lists what a command of a room may connect to.
@@ -216,20 +256,24 @@ struct Sent {
     process: OwnedFd,
     mark: Mark,
     limits: TreeLimits,
+    listener: Option<OwnedFd>,
+    others: std::vec::IntoIter<OwnedFd>,
 }
 
 impl Sent {
-    fn sort(started: Started, sent: Vec<OwnedFd>, tag: Option<Tag>) -> Option<Self> {
+    fn sort((started, sent): (Started, Vec<OwnedFd>)) -> Option<(Started, Self)> {
         let mut sent = sent.into_iter();
         let process = sent.next()?;
-        let mark = match started.group {
-            Some(path) => Mark::Cgroup(Lease::of_another(path, sent.next()?, sent.next()?, sent.next()?)),
-            None => tag.filter(|_| started.is_tagged).map_or(Mark::Kinship, Mark::Tag),
+        let mark = match &started.group {
+            Some(path) => {
+                Mark::Cgroup(Lease::of_another(path.clone(), sent.next()?, sent.next()?, sent.next()?))
+            }
+            None => started.tag.map_or(Mark::Kinship, |tag| Mark::Tag(Tag::of_value(tag))),
         };
         let mut counter = |is_there: bool| if is_there { Some(sent.next().map(File::from)) } else { None };
         let (memory, processes) = (counter(started.memory), counter(started.processes));
         let limits = TreeLimits::of_another(memory.flatten(), processes.flatten());
-        Some(Self { process, mark, limits })
+        Some((started, Self { process, mark, limits, listener: None, others: sent }))
     }
 }
 

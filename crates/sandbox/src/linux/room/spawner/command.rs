@@ -4,12 +4,13 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr;
+use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
 use super::super::groups::Groups;
 use super::super::link::{ToKeeper, send_long};
-use super::super::order::{Answering, Order, Reply, Started};
+use super::super::order::{Answering, Order, Started};
 use crate::imp::clone;
 use crate::imp::confine::{Filters, Orders, Snapshot, TreeHeld};
 use crate::imp::descriptors::Above;
@@ -31,13 +32,21 @@ pub(super) struct Command {
     groups: Option<Groups>,
     tag: Option<Tag>,
     has_ended: bool,
+    started: Instant,
     /// True if nobody can answer for its connections, though the keeper was to.
     is_unheard: bool,
-    /// The end of the pipe on which it waits for a script.
-    waits: Option<OwnedFd>,
-    /// The count of changes in the room when it was started.
-    changes: u32,
     was_clear: bool,
+}
+
+/// The descriptors that a command begins with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) stdin: &'a OwnedFd,
+    pub(super) stdout: &'a OwnedFd,
+    pub(super) stderr: &'a OwnedFd,
+    pub(super) cwd: &'a OwnedFd,
+    /// On which it sends what asks about its connections.
+    pub(super) channel: &'a OwnedFd,
 }
 
 /// The parts of a spawner that starting needs.
@@ -64,19 +73,55 @@ impl Refused {
 }
 
 impl Command {
-    /// Starts it in these groups, which come back if it cannot be.
+    /// Starts what was ordered in these groups, which come back if it cannot be.
     pub(super) fn start(
         order: &Order,
         descriptors: &[OwnedFd],
         groups: Option<Groups>,
-        changes: u32,
         tools: Tools<'_>,
+    ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
+        let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
+        let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
+        let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(Box::new((groups, missing()))) };
+        let own = match order.answering {
+            Answering::Caller => Ok(None),
+            Answering::Keeper => Channel::new().map(Some).map_err(failed),
+        };
+        let own = match own {
+            Ok(own) => own,
+            Err(refused) => return Err(Box::new((groups, refused))),
+        };
+        let Some(channel) = own.as_ref().map(Channel::end).or(rest.first()) else {
+            return Err(Box::new((groups, missing())));
+        };
+        let given = Given { stdin: tools.null, stdout, stderr, cwd, channel };
+        let mut command = Self::begin(order, given, groups, tools.filters)?;
+        if let Some(own) = own {
+            let listener = own.received();
+            command.is_unheard = listener.is_none();
+            let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
+            let sent = listener.map_or(Ok(()), |listener| {
+                send_long(tools.link, &message.to_bytes(), &[listener.as_fd()])
+            });
+            if sent.is_err() {
+                return Err(Box::new((None, Refused::KeeperIsGone { has_begun: true })));
+            }
+        }
+        Ok(command)
+    }
+
+    /// Starts it with what it is given.
+    pub(super) fn begin(
+        order: &Order,
+        given: Given<'_>,
+        groups: Option<Groups>,
+        filters: &Filters,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let tag = order.tag.filter(|tag| *tag < tag::own_limit()).map(Tag::of_value);
         let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
         let tag = tag.filter(|_| !has_group);
-        match launch(order, descriptors, groups.as_ref(), tag, tools) {
-            Ok(Launched { pid, process, is_unheard, waits }) => {
+        match launch(order, given, groups.as_ref(), tag, filters) {
+            Ok((pid, process)) => {
                 let pid = pid.as_raw_nonzero().get();
                 Ok(Self {
                     pid,
@@ -84,9 +129,8 @@ impl Command {
                     groups,
                     tag,
                     has_ended: false,
-                    is_unheard,
-                    waits,
-                    changes,
+                    started: Instant::now(),
+                    is_unheard: false,
                     was_clear: false,
                 })
             }
@@ -98,24 +142,8 @@ impl Command {
         self.pid
     }
 
-    /// Returns true if it waits for its script.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.waits.is_some()
-    }
-
-    pub(super) fn changes(&self) -> u32 {
-        self.changes
-    }
-
-    /// Gives it its script. If it cannot have all of it, it is killed before it can go on with a part.
-    pub(super) fn go_on(&mut self, script: &[u8]) -> io::Result<()> {
-        let pipe = self.waits.take().ok_or(io::ErrorKind::InvalidInput)?;
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(&pipe, script))?;
-        if written < script.len() {
-            self.kill();
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        Ok(())
+    pub(super) fn age(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Can be read when the shell has ended.
@@ -124,13 +152,12 @@ impl Command {
     }
 
     /// For whoever ordered it: a message and its descriptors.
-    pub(super) fn told(&self, unprotected: bool) -> (Vec<u8>, Vec<BorrowedFd<'_>>) {
+    pub(super) fn told(&self, unprotected: bool) -> (Started, Vec<BorrowedFd<'_>>) {
         let groups = self.groups.as_ref().map(Groups::told);
         let (started, descriptors) = groups.unwrap_or_default();
-        let (room_pid, is_tagged, unheard) = (self.pid, self.tag.is_some(), self.is_unheard);
-        let started = Started { room_pid, is_tagged, unprotected, unheard, ..started };
-        let descriptors = [self.process.as_fd()].into_iter().chain(descriptors).collect();
-        (Reply::Started(started).to_bytes(), descriptors)
+        let (room_pid, tag, unheard) = (self.pid, self.tag.map(Tag::value), self.is_unheard);
+        let started = Started { room_pid, tag, unprotected, unheard, ..started };
+        (started, [self.process.as_fd()].into_iter().chain(descriptors).collect())
     }
 
     /// Returns how the shell has ended, the first time that this is known.
@@ -189,33 +216,15 @@ impl Command {
     }
 }
 
-struct Launched {
-    pid: Pid,
-    process: OwnedFd,
-    is_unheard: bool,
-    waits: Option<OwnedFd>,
-}
-
 fn launch(
     order: &Order,
-    descriptors: &[OwnedFd],
+    given: Given<'_>,
     groups: Option<&Groups>,
     tag: Option<Tag>,
-    Tools { null, filters, link }: Tools<'_>,
-) -> Result<Launched, Refused> {
+    filters: &Filters,
+) -> Result<(Pid, OwnedFd), Refused> {
     let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
-    let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
-    let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(missing()) };
-    let own = match order.answering {
-        Answering::Caller => None,
-        Answering::Keeper => Some(Channel::new().map_err(failed)?),
-    };
-    let channel = match &own {
-        Some(own) => own.end(),
-        None => rest.first().ok_or_else(missing)?,
-    };
-    let (script, waits) = order.waits.then(pipe).transpose().map_err(failed)?.unzip();
-    let stdin = script.as_ref().unwrap_or(null);
+    let Given { stdin, stdout, stderr, cwd, channel } = given;
     let [stdin, stdout, stderr, cwd] = [stdin, stdout, stderr, cwd].map(Above::stderr);
     let (stdin, stdout, stderr) = (stdin.map_err(failed)?, stdout.map_err(failed)?, stderr.map_err(failed)?);
     let (cwd, channel) = (cwd.map_err(failed)?, Above::stderr(channel).map_err(failed)?);
@@ -257,21 +266,7 @@ fn launch(
         wait::reap(pid.as_raw_nonzero().get());
         return Err(Refused::AtStep { step: failure.step, errno: failure.errno });
     }
-    let listener = own.as_ref().and_then(Channel::received);
-    let is_unheard = own.is_some() && listener.is_none();
-    if let Some(listener) = listener {
-        let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
-        send_long(link, &message.to_bytes(), &[listener.as_fd()])
-            .map_err(|_| Refused::KeeperIsGone { has_begun: true })?;
-    }
-    Ok(Launched { pid, process, is_unheard, waits })
-}
-
-/// A pipe into which can be written without waiting.
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-    rustix::io::ioctl_fionbio(&write, true)?;
-    Ok((read, write))
+    Ok((pid, process))
 }
 
 /// Those of the caller, then those of the order. What we may not have ourselves we cannot give.

@@ -14,6 +14,7 @@ use super::super::packet::send;
 use super::super::ports::listening;
 use super::Serving;
 use super::command::{Command, Refused, Tools};
+use super::ready::Model;
 use crate::Network;
 use crate::imp::exhaustion::is_exhaustion;
 use crate::imp::wait;
@@ -26,16 +27,14 @@ impl Serving {
             return self.let_go(key);
         }
         let shared = self.spawner.shared;
-        if !order.waits {
-            self.protect();
-        }
+        self.protect();
         // The kernel leaves out those that there is no room for here: unix(7), MSG_CTRUNC.
-        if descriptors.len() < order.descriptors() && self.give_up_idle_groups() {
+        if descriptors.len() < order.descriptors() && self.give_up_idle() {
             return self.say(key, &Reply::NotRun, &[]);
         }
         let begun = self.groups_for(order).and_then(|groups| {
             let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
-            Command::start(order, descriptors, groups, shared.changes(), tools).map_err(|refused| {
+            Command::start(order, descriptors, groups, tools).map_err(|refused| {
                 let (groups, error) = *refused;
                 self.groups.extend(groups);
                 error
@@ -50,45 +49,20 @@ impl Serving {
             Err(Refused::KeeperIsGone { has_begun: false }) => return self.say(key, &Reply::NotRun, &[]),
             Err(Refused::KeeperIsGone { has_begun: true }) => std::process::exit(1),
         };
-        let unprotected = shared.has_unprotected();
-        let (bytes, descriptors) = command.told(unprotected);
+        let (started, sent) = command.told(shared.has_unprotected());
         let event = EventData::new_u64(key + 1);
         let watched = epoll::add(&self.events, command.process(), event, EventFlags::IN);
         let Some(connection) = self.connections.get_mut(&key) else { return };
-        if order.waits {
-            shared.begin_waiting();
-        } else {
-            shared.begin();
-            self.has_served = true;
-        }
-        let said = send(&connection.socket, &bytes, &descriptors);
-        drop(descriptors);
-        connection.command = Some(command);
-        if watched.is_err() || said.is_err() {
-            self.let_go(key);
-        }
-    }
-
-    /// Lets a shell go on that has waited for this. Until then it was no command.
-    pub(super) fn go_on(&mut self, key: u64, script: &[u8]) -> Reply {
-        self.protect();
-        let shared = self.spawner.shared;
-        let command = self.connections.get_mut(&key).and_then(|connection| connection.command.as_mut());
-        let Some(command) = command.filter(|command| command.is_waiting()) else {
-            return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESRCH };
-        };
-        if command.changes() != shared.changes() {
-            return Reply::Failed { step: Step::Prepare as i32, errno: libc::ESTALE };
-        }
-        shared.end_waiting();
         shared.begin();
         self.has_served = true;
-        match command.go_on(script) {
-            Ok(()) => Reply::Going { unprotected: shared.has_unprotected() },
-            Err(error) => {
-                let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                Reply::Failed { step: Step::Prepare as i32, errno }
-            }
+        let said = send(&connection.socket, &Reply::Started(started).to_bytes(), &sent);
+        drop(sent);
+        connection.command = Some(command);
+        if watched.is_err() || said.is_err() {
+            return self.let_go(key);
+        }
+        if let Some(model) = descriptors.get(2).and_then(|cwd| Model::of(order, cwd)) {
+            self.waiting.model = Some(model);
         }
     }
 
@@ -118,7 +92,7 @@ impl Serving {
         }
         let ask = |serving: &Self| Groups::ask_for(&serving.spawner.link, memory, processes);
         let asked = match ask(self) {
-            Err(error) if is_exhaustion(&error) && self.give_up_idle_groups() => ask(self),
+            Err(error) if is_exhaustion(&error) && self.give_up_idle() => ask(self),
             asked => asked,
         };
         asked.map(Some).map_err(|error| match error.kind() {
@@ -129,10 +103,13 @@ impl Serving {
         })
     }
 
-    /// Removes the groups that nobody uses, which hold descriptors here and in the keeper. Returns true if there were any.
-    pub(super) fn give_up_idle_groups(&mut self) -> bool {
+    /// Removes the groups that nobody uses, which hold descriptors here and in the keeper, and the shell that waits. Returns
+    /// true if there were any.
+    pub(super) fn give_up_idle(&mut self) -> bool {
         let idle = std::mem::take(&mut self.groups);
-        let had_some = !idle.is_empty();
+        let had_some = !idle.is_empty() || self.waiting.ready.is_some();
+        self.give_up_ready();
+        self.waiting.model = None;
         idle.into_iter().for_each(|groups| drop(groups.give_back(&self.spawner.link)));
         had_some
     }
@@ -143,15 +120,6 @@ impl Serving {
         let Some(command) = connection.command.as_mut() else { return };
         let Some((exit, usage)) = command.look() else { return };
         let _ = epoll::delete(&self.events, command.process());
-        if command.is_waiting() {
-            // Somebody has ended it, before it was a command.
-            if let Some(mut command) = connection.command.take() {
-                self.spawner.shared.end_waiting();
-                command.kill();
-                self.doomed.push(command);
-            }
-            return;
-        }
         // From now on it makes nothing of a shell that begins to wait; unless something of it is left.
         self.spawner.shared.note_change();
         let is_clear = command.note_end();
@@ -168,14 +136,11 @@ impl Serving {
         let Some(connection) = self.connections.remove(&key) else { return };
         let _ = epoll::delete(&self.events, &connection.socket);
         if let Some(mut command) = connection.command {
-            if command.is_waiting() {
-                self.spawner.shared.end_waiting();
-            } else {
-                self.spawner.shared.end();
-                if !command.was_clear() {
-                    self.spawner.shared.note_change();
-                }
+            self.spawner.shared.end();
+            if !command.was_clear() {
+                self.spawner.shared.note_change();
             }
+            self.waiting.is_wanted = true;
             let _ = epoll::delete(&self.events, command.process());
             match connection.farewell {
                 Some(farewell) if command.reap() => {
@@ -217,7 +182,7 @@ impl Serving {
     pub(super) fn reap_orphans(&self) {
         let commands = || {
             let running = self.connections.values().filter_map(|connection| connection.command.as_ref());
-            running.chain(&self.doomed)
+            running.chain(&self.doomed).chain(self.waiting.commands())
         };
         loop {
             let Some(ended) = wait::look(wait::Whose::Any) else { return };

@@ -7,7 +7,7 @@ use rustix::fs::Timespec;
 
 use super::super::link::ToKeeper;
 use super::super::ports::listening;
-use super::{Connection, Serving};
+use super::Serving;
 use crate::room::RoomStatus;
 
 /// The pause between looks at commands that are being ended.
@@ -64,14 +64,14 @@ impl Serving {
         is_empty
     }
 
-    /// Leaves, and returns true if it can end: somebody who came in at the last moment is served first.
+    /// Leaves, and returns true if it can end: whoever has ordered something at the last moment is served first.
     pub(super) fn leave(&mut self) -> io::Result<bool> {
         if !self.has_left {
             self.ask_keeper(&ToKeeper::Leave)?;
             self.has_left = true;
         }
         self.accept();
-        Ok(self.connections.values().all(Connection::is_waiting) && self.is_empty())
+        Ok(self.connections.values().all(|connection| connection.command.is_none()) && self.is_empty())
     }
 }
 

@@ -1,0 +1,160 @@
+//! The shell that waits in a room for the next command.
+//!
+//! One is enough: it is given up when any command ends, which could have made something else of it.
+
+use std::ffi::CString;
+use std::time::Duration;
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+
+use super::super::order::{Reply, Take};
+use super::super::packet::send;
+use super::command::Command;
+use super::ready::{Model, Ready};
+use super::{READY, Serving, TRIAL};
+
+/// The shell that waits, if one does, and what for.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    pub(super) model: Option<Model>,
+    pub(super) ready: Option<Ready>,
+    /// The one that shows whether its bash can wait.
+    trial: Option<(CString, Ready)>,
+    /// The bash that was tried last, and whether it can.
+    tried: Option<(CString, bool)>,
+    /// True if something has ended, so that a new one is due.
+    pub(super) is_wanted: bool,
+}
+
+impl Waiting {
+    /// The commands that are nobody's yet.
+    pub(super) fn commands(&self) -> impl Iterator<Item = &Command> {
+        let trial = self.trial.as_ref().map(|(_, ready)| ready);
+        self.ready.iter().chain(trial).map(Ready::command)
+    }
+}
+
+impl Serving {
+    /// Gives a command to the shell that waits, if it waits for such a one.
+    pub(super) fn take(&mut self, key: u64, take: &Take) {
+        let is_first = self.connections.get(&key).is_some_and(|connection| connection.command.is_none());
+        if !is_first {
+            return self.let_go(key);
+        }
+        self.protect();
+        let shared = self.spawner.shared;
+        if let Some(model) = self.waiting.model.as_mut().filter(|model| model.is_like(take)) {
+            model.in_vain = 0;
+        }
+        let Some(mut ready) = self.waiting.ready.take_if(|ready| ready.fits(take, shared.changes())) else {
+            return self.say(key, &Reply::NoneWaits, &[]);
+        };
+        shared.end_waiting();
+        let _ = epoll::delete(&self.events, ready.command().process());
+        if ready.go(&take.text, &take.script).is_err() {
+            self.doomed.push(ready.into_command());
+            return self.say(key, &Reply::NoneWaits, &[]);
+        }
+        shared.begin();
+        self.has_served = true;
+        let event = EventData::new_u64(key + 1);
+        let watched = epoll::add(&self.events, ready.command().process(), event, EventFlags::IN);
+        let Some(connection) = self.connections.get_mut(&key) else { return };
+        let (started, descriptors) = ready.told(shared.has_unprotected());
+        let said = send(&connection.socket, &Reply::Started(started).to_bytes(), &descriptors);
+        connection.command = Some(ready.into_command());
+        if watched.is_err() || said.is_err() {
+            self.let_go(key);
+        }
+    }
+
+    /// Has a shell wait for the next command, if something has ended and nobody is waited for.
+    pub(super) fn renew_ready(&mut self) {
+        /// So many are started for nothing until there are no more.
+        const MOST_IN_VAIN: u32 = 3;
+        if !std::mem::take(&mut self.waiting.is_wanted) {
+            return;
+        }
+        self.give_up_ready();
+        if self.waiting.model.is_none() || self.waiting.trial.is_some() || self.is_busy() {
+            return;
+        }
+        let Some(mut model) = self.waiting.model.take_if(|model| model.in_vain < MOST_IN_VAIN) else {
+            self.waiting.model = None;
+            return;
+        };
+        model.in_vain += 1;
+        let tried = self.waiting.tried.as_ref().filter(|(program, _)| program.as_c_str() == model.program());
+        match tried.map(|(_, can_wait)| *can_wait) {
+            Some(true) => self.waiting.ready = self.start_waiting(&model, READY),
+            Some(false) => {}
+            None => {
+                let trial = self.start_waiting(&model, TRIAL).map(|mut trial| {
+                    // One that cannot be told was killed, and has not passed.
+                    let _ = trial.try_out();
+                    (model.program().to_owned(), trial)
+                });
+                self.waiting.trial = trial;
+            }
+        }
+        self.waiting.model = Some(model);
+    }
+
+    fn start_waiting(&mut self, model: &Model, key: u64) -> Option<Ready> {
+        let groups = self.groups_for(model.order()).ok()?;
+        let changes = self.spawner.shared.changes();
+        match Ready::start(model, changes, groups, &self.spawner.filters) {
+            Ok(ready) => {
+                self.spawner.shared.begin_waiting();
+                let event = EventData::new_u64(key);
+                let watched = epoll::add(&self.events, ready.command().process(), event, EventFlags::IN);
+                if watched.is_err() {
+                    self.give_up(ready);
+                    return None;
+                }
+                Some(ready)
+            }
+            Err(refused) => {
+                self.groups.extend(refused.0);
+                None
+            }
+        }
+    }
+
+    /// Nobody will want the one that waits.
+    pub(super) fn give_up_ready(&mut self) {
+        if let Some(ready) = self.waiting.ready.take() {
+            self.give_up(ready);
+        }
+    }
+
+    fn give_up(&mut self, ready: Ready) {
+        self.spawner.shared.end_waiting();
+        let mut command = ready.into_command();
+        let _ = epoll::delete(&self.events, command.process());
+        command.kill();
+        self.doomed.push(command);
+    }
+
+    /// The one that waits has ended: somebody has killed it.
+    pub(super) fn look_at_ready(&mut self) {
+        self.give_up_ready();
+        self.waiting.is_wanted = true;
+    }
+
+    /// The one that shows whether its bash can wait has ended.
+    pub(super) fn look_at_trial(&mut self) {
+        if let Some((program, ready)) = self.waiting.trial.take() {
+            self.waiting.tried = Some((program, ready.has_passed()));
+            self.give_up(ready);
+            self.waiting.is_wanted = true;
+        }
+    }
+
+    /// Returns true if commands come one upon the other, so that one that waits would only take their time.
+    fn is_busy(&self) -> bool {
+        const BRIEF: Duration = Duration::from_millis(100);
+        let mut running = self.connections.values().filter_map(|connection| connection.command.as_ref());
+        running.any(|command| command.age() < BRIEF)
+    }
+}
