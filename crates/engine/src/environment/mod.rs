@@ -99,6 +99,23 @@ impl EnvSettings {
 }
 
 impl EnvSettings {
+    /// The variables of the caller's that a command sees.
+    fn seen_of(&self, context: &ToolContext) -> Vec<(OsString, OsString)> {
+        let shown = |name: &OsStr, value: &OsStr| (name.to_owned(), self.shown(name, value));
+        match self.base {
+            Base::Empty => vec![],
+            // Looked up one by one: callers have more variables than are allowed.
+            Base::AllowList => {
+                let named = self.allow.iter().filter_map(|name| Some((name, context.var(name)?)));
+                named.map(|(name, value)| shown(OsStr::new(name), value)).collect()
+            }
+            Base::Inherit => {
+                let seen = context.vars().filter(|(name, _)| self.lets_through(name));
+                seen.map(|(name, value)| shown(name, value)).collect()
+            }
+        }
+    }
+
     /// The value of a variable of the caller's, as a command sees it.
     fn shown(&self, name: &OsStr, value: &OsStr) -> OsString {
         match self.base {
@@ -155,8 +172,7 @@ pub(crate) fn build(
             if settings.base != Base::Empty {
                 env.insert("TERM".into(), "dumb".into());
             }
-            let seen = context.vars().filter(|(name, _)| settings.lets_through(name));
-            env.extend(seen.map(|(name, value)| (name.clone(), settings.shown(name, value))));
+            env.extend(settings.seen_of(context));
             if settings.non_interactive {
                 env.extend(NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into())));
             }
