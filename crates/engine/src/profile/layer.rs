@@ -231,7 +231,7 @@ pub(crate) struct RoomLayer {
     pub(crate) keep_tmp: Option<Quantity>,
     /// And how much they may take; the oldest go first.
     pub(crate) keep_tmp_size: Option<Quantity>,
-    /// So many shells wait in it for the commands of a server.
+    /// 1: a shell waits in it for the next command of `run` or of a server; 0: none does.
     pub(crate) pool: Option<u16>,
     /// Ports of the room that are reachable on this machine's loopback under the same number.
     pub(crate) expose: Option<Vec<u16>>,
