@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::{Adopting, Settings};
-use crate::launch::Waits;
 use crate::ledger::{Books, Ledger};
 use crate::tasks::TaskLimits;
 use crate::{
@@ -16,7 +15,6 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     settings: Settings,
-    waits: Waits,
     adopting: Adopting,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
@@ -136,14 +134,14 @@ impl Builder {
         self
     }
 
-    /// Sets the number of shells that wait in a room for commands to come: by default none, and one is as many as there can be.
-    /// After a command its room starts another shell with the same environment and directory; the next command that wants
-    /// just that begins in a fraction of the time. Meant for programs that run one command after another.
+    /// Sets the number of shells that wait in a room for commands to come: one, which is the default, or none. After a command
+    /// its room starts another shell with the same environment and directory; the next command that wants just that begins
+    /// in a fraction of the time. The same as [`crate::RoomSettings::pool`].
     ///
     /// ```
     /// use bashtion::{Engine, Request, ToolContext};
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), bashtion::Error> {
-    /// let engine = Engine::builder().pool(1).build();
+    /// let engine = Engine::builder().pool(0).build();
     /// for _ in 0..3 {
     ///     assert!(engine.run(Request::new("true"), &ToolContext::from_host("/tmp")).await?.success());
     /// }
@@ -151,7 +149,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn pool(mut self, shells: usize) -> Self {
-        self.waits = if shells > 0 { Waits::InRooms } else { Waits::Nowhere };
+        self.settings.sandbox.room.pool = shells;
         self
     }
 
@@ -210,6 +208,6 @@ impl Builder {
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine::from_settings(self.settings, self.waits, self.adopting, self.books, self.approver)
+        Engine::from_settings(self.settings, self.adopting, self.books, self.approver)
     }
 }

@@ -12,7 +12,7 @@ use crate::approval::{ApprovalLimits, Approvals, Approver, Asking, Beforehand, P
 use crate::conclude::{conclude, not_permitted};
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
-use crate::launch::{LaunchError, Running, Waits, launch};
+use crate::launch::{LaunchError, Running, launch};
 use crate::ledger::{Books, LedgerError};
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
@@ -42,7 +42,6 @@ pub struct Engine {
     sandbox: Arc<Sandbox>,
     places: Arc<Places>,
     rooms: Arc<Rooms>,
-    waits: Waits,
     books: Books,
     approver: Option<Arc<dyn Approver>>,
 }
@@ -235,7 +234,7 @@ impl Engine {
         };
         let means = Means { settings, sandbox: &self.sandbox, places: &self.places, rooms: &self.rooms };
         let plan = Plan::new(*permit, &analysis, session, log, means)?; // exact argv, environment, confinement, deadlines
-        let running = launch(plan, &self.sandbox, self.waits)?; // the shell is running from here on
+        let running = launch(plan, &self.sandbox)?; // the shell is running from here on
         end.goes_on();
         let _ = self.books.record_afterwards(|| Event::started(&running, context)); // the end tells, if it fails too
         context.notify(|| Event::started(&running, context));
@@ -285,7 +284,6 @@ impl Engine {
 
     pub(crate) fn from_settings(
         settings: Settings,
-        waits: Waits,
         orphans: Adopting,
         books: Books,
         approver: Option<Arc<dyn Approver>>,
@@ -299,7 +297,6 @@ impl Engine {
             sandbox: Arc::new(sandbox),
             places: Arc::default(),
             rooms: Arc::default(),
-            waits,
             books,
             approver,
         }

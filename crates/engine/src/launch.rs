@@ -104,7 +104,7 @@ pub enum LaunchError {
     },
 }
 
-pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, waits: Waits) -> Result<Running, LaunchError> {
+pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchError> {
     let Plan { facts, program, args, mut env, cwd, confining, streams, capture, supervision, .. } = plan;
     let Held { mut world, confinement, notes, temporary, shared_temporary, desk, shared } =
         Held::by(confining, sandbox, &mut env)?;
@@ -123,8 +123,8 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, waits: Waits) -> Result<Runn
             .map_err(not_entered)?,
     };
     if let World::Room(visit) = &mut world
-        && waits == Waits::InRooms
-        && !plan.has_own_variables
+        && shared.as_deref().is_some_and(Shared::lets_shells_wait)
+        && plan.may_have_waited
         && can_have_waited(&facts.command, &env)
     {
         visit.again = Some(streams.into());
@@ -171,14 +171,6 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox, waits: Waits) -> Result<Runn
         _shared_temporary: shared_temporary,
     };
     Ok(running)
-}
-
-/// Whether shells wait for commands to come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Waits {
-    #[default]
-    Nowhere,
-    InRooms,
 }
 
 impl From<Streams> for Piping {

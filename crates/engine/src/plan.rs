@@ -40,8 +40,9 @@ pub(crate) struct Plan {
     pub(crate) questions: Option<Questions>,
     pub(crate) temporary: PathBuf,
     pub(crate) session: Option<Session>,
-    /// True if it has variables of its own, which no other command should be able to see.
-    pub(crate) has_own_variables: bool,
+    /// True if its shell may be one that has waited: it is no task, and has no variables of its own, which no other command
+    /// should be able to see.
+    pub(crate) may_have_waited: bool,
 }
 
 /// What an engine has for every command.
@@ -131,6 +132,7 @@ impl Plan {
         // A background task changes nothing about its session.
         let state = session.is_some() && log.is_none();
         let questions = Questions::about(&job.command, state, !stages.is_empty());
+        let may_have_waited = job.given.is_empty() && log.is_none();
         let state = StateDir::new(settings.state_dir.clone());
         let program = match &settings.shell {
             Some(path) => path.clone(),
@@ -172,7 +174,7 @@ impl Plan {
             questions,
             temporary: job.temporary,
             session,
-            has_own_variables: !job.given.is_empty(),
+            may_have_waited,
             supervision: Supervision { timeout: job.timeout, leftovers: job.leftovers, limits, script },
         })
     }

@@ -98,7 +98,7 @@ impl Host {
             variable("BASHTION_STATE_DIR", &state.path().join("state")),
         ];
         let builder = || Engine::builder().state_dir(state.path().join("state")).supervisor(&cli);
-        let (engine, with_pool) = (builder().build(), builder().pool(1).build());
+        let (engine, with_pool) = (builder().pool(0).build(), builder().build());
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let alone = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let cli = CString::new(cli.as_os_str().as_bytes()).expect("no NUL");

@@ -203,8 +203,7 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     for root in &args.roots {
         roots.push(real(root, "--root")?);
     }
-    let pool = profile.sandbox.room.pool;
-    let mut engine = Engine::builder().profile(&profile).reader(Reader::Model).pool(pool);
+    let mut engine = Engine::builder().profile(&profile).reader(Reader::Model);
     engine = match args.approve {
         Approve::Ask => engine.approval_limits(profile.approvals.clone()),
         Approve::Never => engine,

@@ -32,8 +32,8 @@ impl Pair {
         };
         Self {
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap(),
-            waiting: builder().pool(1).build(),
-            plain: builder().build(),
+            waiting: builder().build(),
+            plain: builder().pool(0).build(),
             context: ToolContext::from_host(&work),
             directory,
         }

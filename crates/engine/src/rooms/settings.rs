@@ -21,7 +21,7 @@ pub struct RoomSettings {
     pub keep_tmp: Duration,
     /// The bytes that they may take; the oldest go first.
     pub keep_tmp_size: u64,
-    /// The shells that wait in it for the commands of `bashtion run` and of servers: none, or one.
+    /// The shells that wait in it for the next command: one, or none.
     pub pool: usize,
     /// Ports that are reachable on the host's loopback when the room is made.
     pub expose: Vec<u16>,

@@ -18,7 +18,6 @@ use super::order::{Answer, Assignment};
 use super::processes::VARIABLE;
 use super::start::{ARGUMENT, CAN_SUPERVISE};
 use crate::engine::{Adopting, Begun};
-use crate::launch::Waits;
 use crate::ledger::{Books, Ledger, LedgerError};
 use crate::servant;
 use crate::{Approver, Engine, Error, Outcome, Status, ToolContext};
@@ -95,7 +94,7 @@ impl Supervisor {
         let Assignment { id, sizes, settings, caller, request, foregone, .. } = assignment;
         let grace = settings.limits.grace;
         let approver = foregone.map(|answer| Arc::new(answer) as Arc<dyn Approver>);
-        let engine = Engine::from_settings(settings, Waits::Nowhere, Adopting::Orphans, books, approver);
+        let engine = Engine::from_settings(settings, Adopting::Orphans, books, approver);
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
         let context = ToolContext::from_caller(caller).cancel(cancel.clone()).kill(kill.clone());
         let request = request.env(VARIABLE, id.as_str());

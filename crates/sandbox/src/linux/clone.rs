@@ -32,8 +32,8 @@ pub(super) fn start(mut image: Image<'_>, cgroup: Option<BorrowedFd<'_>>, flags:
         };
         let _blocked = SignalsBlocked::new();
         match by_clone3(stack, (&raw mut image).cast(), cgroup, flags) {
-            Err(error) if cgroup.is_none() && flags == 0 && is_refusal(&error) => {
-                by_clone(stack, (&raw mut image).cast())
+            Err(error) if cgroup.is_none() && flags & !SHARED_TABLE == 0 && is_refusal(&error) => {
+                by_clone(stack, (&raw mut image).cast(), flags)
             }
             born => born,
         }
@@ -121,6 +121,9 @@ fn set_mask(mask: u64) -> u64 {
     before
 }
 
+/// The child has the parent's table of descriptors until it takes its own: [`Image::above`] says what it leaves behind.
+pub(super) const SHARED_TABLE: u64 = libc::CLONE_FILES.cast_unsigned() as u64;
+
 const COMMON: libc::c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD;
 
 /// `struct clone_args` of the kernel, version 2 (Linux 5.7).
@@ -185,14 +188,14 @@ fn by_clone3(
     Err(io::Error::from_raw_os_error(libc::ENOSYS))
 }
 
-fn by_clone(stack: &Stack, image: *mut Image<'static>) -> io::Result<(Pid, OwnedFd)> {
+fn by_clone(stack: &Stack, image: *mut Image<'static>, flags: u64) -> io::Result<(Pid, OwnedFd)> {
     extern "C" fn enter(image: *mut libc::c_void) -> libc::c_int {
         become_program(image.cast())
     }
     let mut pidfd: libc::c_int = -1;
+    let flags = COMMON | libc::SIGCHLD | if flags == SHARED_TABLE { libc::CLONE_FILES } else { 0 };
     // SAFETY: as for clone3: the stack and the image outlive the child's stay in our memory.
-    let pid =
-        unsafe { libc::clone(enter, stack.top(), COMMON | libc::SIGCHLD, image.cast(), &raw mut pidfd) };
+    let pid = unsafe { libc::clone(enter, stack.top(), flags, image.cast(), &raw mut pidfd) };
     if pid < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -14,6 +14,8 @@ pub(super) struct Image<'a> {
     pub(super) program: *const libc::c_char,
     pub(super) argv: *const *const libc::c_char,
     pub(super) envp: *const *const libc::c_char,
+    /// The first descriptor that it does not need, if it begins with its parent's table: it takes those before it.
+    pub(super) above: Option<RawFd>,
     /// To become 0, 1 and 2. Each is above 2.
     pub(super) streams: [RawFd; 3],
     pub(super) cwd: RawFd,
@@ -51,7 +53,9 @@ fn try_to(image: &Image<'_>) -> Failure {
     fn held<'a>(image: &Image<'a>, by: impl FnOnce(&'a Orders<'a>) -> bool) -> bool {
         image.orders.is_none_or(by)
     }
-    let steps: [(Step, Action); 14] = [
+    let steps: [(Step, Action); 15] = [
+        // Before anything is done to a descriptor.
+        (Step::Streams, |image| image.above.is_none_or(take_own_table)),
         // A new session has no terminal, so `/dev/tty` does not open and nothing can wait for a password.
         (Step::Session, |_| call(libc::SYS_setsid, [0; 4])),
         (Step::Mark, |image| image.tag.is_none_or(set_tag)),
@@ -118,6 +122,14 @@ fn enter_cwd(image: &Image<'_>) -> bool {
     // SAFETY: the location is valid for the life of the thread.
     unsafe { *libc::__errno_location() = libc::ESTALE };
     false
+}
+
+/// Makes a table of its own with the descriptors before this one; see close_range(2), `CLOSE_RANGE_UNSHARE`. Kernels
+/// before 5.9 copy all of them.
+fn take_own_table(above: RawFd) -> bool {
+    const UNSHARE: i64 = 1 << 1;
+    call(libc::SYS_close_range, [above.into(), u32::MAX.into(), UNSHARE, 0])
+        || call(libc::SYS_unshare, [libc::CLONE_FILES.into(), 0, 0, 0])
 }
 
 fn set_tag(tag: u64) -> bool {

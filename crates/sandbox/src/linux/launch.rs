@@ -193,6 +193,7 @@ impl Sandbox {
                 program: prepared.program.as_ptr(),
                 argv: argv.as_ptr(),
                 envp: envp.as_ptr(),
+                above: None,
                 streams: [null.raw(), stdout.raw(), stderr.raw()],
                 cwd: cwd.raw(),
                 // The descriptor leads to the host's mounts, where more is writable.

@@ -385,6 +385,17 @@ fn has_tag(pid: i32, tag: Tag) -> bool {
     processes::tag_limit(pid).is_some_and(|limit| tag.covers(limit))
 }
 
+/// Returns true if none of those born after this process carries the tag and is alive. None if they are too many to look at,
+/// or their ids have gone round.
+pub(super) fn nobody_since(pid: i32, tag: Tag) -> Option<bool> {
+    let last = processes::last_pid()?;
+    usize::try_from(last - pid).ok().filter(|count| *count < FEW)?;
+    let is_one = |pid: i32| {
+        has_tag(pid, tag) && processes::stat(pid).ok().flatten().is_none_or(|stat| stat.alive)
+    };
+    Some(newcomers(pid, last, is_one).is_empty())
+}
+
 /// The ids after `last` and up to `now`; none when they have gone round.
 fn after(last: i32, now: i32) -> impl Iterator<Item = i32> {
     (last.saturating_add(1)..=now).take(FEW)

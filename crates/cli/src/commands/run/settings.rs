@@ -48,8 +48,7 @@ pub(super) enum Patience {
 impl Settings {
     /// For a background task the supervisor writes everything down.
     pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
-        let pool = self.profile.sandbox.room.pool;
-        let mut engine = Engine::builder().profile(&self.profile).reader(self.reader).pool(pool);
+        let mut engine = Engine::builder().profile(&self.profile).reader(self.reader);
         engine = approving::asking(engine, self.approve, &self.profile);
         if let Some(dir) = &self.state_dir {
             engine = engine.state_dir(dir);

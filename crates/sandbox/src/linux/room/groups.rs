@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -158,8 +158,8 @@ impl Groups {
         self.unified.as_ref().map(|[directory, ..]| directory.as_fd())
     }
 
-    pub(super) fn to_join(&self) -> Vec<RawFd> {
-        self.joins.iter().map(AsRawFd::as_raw_fd).collect()
+    pub(super) fn to_join(&self) -> Vec<BorrowedFd<'_>> {
+        self.joins.iter().map(AsFd::as_fd).collect()
     }
 
     pub(super) fn held(&self) -> TreeHeld {

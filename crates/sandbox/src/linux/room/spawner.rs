@@ -24,8 +24,10 @@ mod command;
 mod commands;
 mod ending;
 mod ready;
+mod slots;
 mod waiting;
 use command::Command;
+use slots::Slots;
 use waiting::Waiting;
 
 /// A spawner, and what it serves with.
@@ -59,6 +61,7 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
     let mut serving = Serving {
         spawner,
         events,
+        slots: Slots::new(&null)?,
         null,
         connections: HashMap::new(),
         doomed: vec![],
@@ -86,6 +89,7 @@ struct Serving {
     spawner: Spawner,
     events: OwnedFd,
     null: OwnedFd,
+    slots: Slots,
     connections: HashMap<u64, Connection>,
     /// Commands whose callers are gone, until nothing is left of them.
     doomed: Vec<Command>,

@@ -11,15 +11,15 @@ use rustix::process::Pid;
 use super::super::groups::Groups;
 use super::super::link::{ToKeeper, send_long};
 use super::super::order::{Answering, Order, Started};
+use super::slots::Slots;
 use crate::imp::clone;
 use crate::imp::confine::{Filters, Orders, Snapshot, TreeHeld};
-use crate::imp::descriptors::Above;
 use crate::imp::exec::Image;
 use crate::imp::limits::{TreeLimits, hard_limit, of_each_process};
 use crate::imp::mark::Mark;
 use crate::imp::sockets::Channel;
 use crate::imp::tag::{self, Tag};
-use crate::imp::tree::Tree;
+use crate::imp::tree::{self, Tree};
 use crate::imp::wait;
 use crate::spec::Step;
 use crate::{Exit, Usage};
@@ -79,6 +79,7 @@ impl Command {
         descriptors: &[OwnedFd],
         groups: Option<Groups>,
         tools: Tools<'_>,
+        slots: &mut Slots,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
         let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
@@ -95,7 +96,7 @@ impl Command {
             return Err(Box::new((groups, missing())));
         };
         let given = Given { stdin: tools.null, stdout, stderr, cwd, channel };
-        let mut command = Self::begin(order, given, groups, tools.filters)?;
+        let mut command = Self::begin(order, given, groups, tools.filters, slots)?;
         if let Some(own) = own {
             let listener = own.received();
             command.is_unheard = listener.is_none();
@@ -116,11 +117,12 @@ impl Command {
         given: Given<'_>,
         groups: Option<Groups>,
         filters: &Filters,
+        slots: &mut Slots,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let tag = order.tag.filter(|tag| *tag < tag::own_limit()).map(Tag::of_value);
         let has_group = groups.as_ref().is_some_and(|groups| groups.directory().is_some());
         let tag = tag.filter(|_| !has_group);
-        match launch(order, given, groups.as_ref(), tag, filters) {
+        match launch(order, given, groups.as_ref(), tag, filters, slots) {
             Ok((pid, process)) => {
                 let pid = pid.as_raw_nonzero().get();
                 Ok(Self {
@@ -191,8 +193,19 @@ impl Command {
     pub(super) fn note_end(&mut self) -> bool {
         let groups = self.groups.as_ref().filter(|groups| groups.directory().is_some());
         let by_group = groups.map(Groups::are_empty);
-        self.was_clear = by_group.unwrap_or_else(|| self.tree().is_clear().unwrap_or(false));
+        self.was_clear = by_group.unwrap_or_else(|| {
+            self.is_clear_by_tag().unwrap_or_else(|| self.tree().is_clear().unwrap_or(false))
+        });
         self.was_clear && by_group.is_none()
+    }
+
+    /// Returns true if nobody born since its shell carries its tag, which in a room nobody can shed. None if that cannot be
+    /// told so, because too many were.
+    fn is_clear_by_tag(&self) -> Option<bool> {
+        /// Ids do not go round in that time.
+        const BRIEF: Duration = Duration::from_secs(1);
+        let tag = self.tag.filter(|_| self.age() < BRIEF)?;
+        tree::nobody_since(self.pid, tag)
     }
 
     /// Returns true if nothing else was left when its shell had ended.
@@ -222,44 +235,49 @@ fn launch(
     groups: Option<&Groups>,
     tag: Option<Tag>,
     filters: &Filters,
+    slots: &mut Slots,
 ) -> Result<(Pid, OwnedFd), Refused> {
-    let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
     let Given { stdin, stdout, stderr, cwd, channel } = given;
-    let [stdin, stdout, stderr, cwd] = [stdin, stdout, stderr, cwd].map(Above::stderr);
-    let (stdin, stdout, stderr) = (stdin.map_err(failed)?, stdout.map_err(failed)?, stderr.map_err(failed)?);
-    let (cwd, channel) = (cwd.map_err(failed)?, Above::stderr(channel).map_err(failed)?);
     let held = groups.map_or(TreeHeld::default(), Groups::held);
     let limits = limits(order, held);
-    let orders = Orders {
-        groups: groups.map(Groups::to_join).unwrap_or_default(),
-        identity: None,
-        own_network: false,
-        mounts: None,
-        limits: &limits,
-        // They are gone already, and with them every way to get others.
-        capabilities: None,
-        ruleset: None,
-        filter: filters.refusing(),
-        asking: Some((filters.asking(), channel.raw())),
-    };
     let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
         strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
     };
     let (argv, envp) = (pointers(&order.args), pointers(&order.env));
-    let image = Image {
-        program: order.program.as_ptr(),
-        argv: argv.as_ptr(),
-        envp: envp.as_ptr(),
-        streams: [stdin.raw(), stdout.raw(), stderr.raw()],
-        cwd: cwd.raw(),
-        cwd_path: Some(order.cwd.as_ptr()),
-        tag: tag.map(Tag::value),
-        umask: Some(order.umask),
-        dies_with_us: false,
-        orders: Some(&orders),
-        failure: None,
-    };
-    let (born, failure) = clone::start(image, groups.and_then(Groups::directory), 0);
+    let above = slots.above();
+    let joins = groups.map(Groups::to_join).unwrap_or_default();
+    let wanted = [stdin, stdout, stderr, cwd, channel].map(AsFd::as_fd);
+    let wanted: Vec<BorrowedFd<'_>> = wanted.into_iter().chain(joins).collect();
+    let started = slots.with(&wanted, |numbers| {
+        let orders = Orders {
+            groups: numbers[5..].to_vec(),
+            identity: None,
+            own_network: false,
+            mounts: None,
+            limits: &limits,
+            // They are gone already, and with them every way to get others.
+            capabilities: None,
+            ruleset: None,
+            filter: filters.refusing(),
+            asking: Some((filters.asking(), numbers[4])),
+        };
+        let image = Image {
+            program: order.program.as_ptr(),
+            argv: argv.as_ptr(),
+            envp: envp.as_ptr(),
+            above: Some(above),
+            streams: [numbers[0], numbers[1], numbers[2]],
+            cwd: numbers[3],
+            cwd_path: Some(order.cwd.as_ptr()),
+            tag: tag.map(Tag::value),
+            umask: Some(order.umask),
+            dies_with_us: false,
+            orders: Some(&orders),
+            failure: None,
+        };
+        clone::start(image, groups.and_then(Groups::directory), clone::SHARED_TABLE)
+    });
+    let (born, failure) = started.map_err(|error| Refused::new(Step::Prepare, &error))?;
     let (pid, process) = born.map_err(|error| Refused::new(Step::Clone, &error))?;
     if let Some(failure) = failure {
         // It has exited already.

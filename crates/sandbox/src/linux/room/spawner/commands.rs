@@ -34,7 +34,7 @@ impl Serving {
         }
         let begun = self.groups_for(order).and_then(|groups| {
             let tools = Tools { null: &self.null, filters: &self.spawner.filters, link: &self.spawner.link };
-            Command::start(order, descriptors, groups, tools).map_err(|refused| {
+            Command::start(order, descriptors, groups, tools, &mut self.slots).map_err(|refused| {
                 let (groups, error) = *refused;
                 self.groups.extend(groups);
                 error
@@ -158,7 +158,8 @@ impl Serving {
     }
 
     pub(super) fn put_back(&mut self, groups: Groups, farewell: Farewell) {
-        const MOST: usize = 64;
+        /// Making and removing them takes a tenth of a shell, and more when many do.
+        const MOST: usize = 512;
         if farewell == Farewell::Clean && self.groups.len() < MOST {
             self.groups.push(groups);
         } else {

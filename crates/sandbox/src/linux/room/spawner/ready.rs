@@ -15,6 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::super::groups::Groups;
 use super::super::order::{LONGEST_TEXT, Order, Started, Take, waiting_script};
 use super::command::{Command, Given, Refused};
+use super::slots::Slots;
 use crate::Piping;
 use crate::imp::confine::Filters;
 use crate::imp::processes;
@@ -82,6 +83,7 @@ impl Ready {
         changes: u32,
         groups: Option<Groups>,
         filters: &Filters,
+        slots: &mut Slots,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
         let ends = match Ends::new(model.piping) {
             Ok(ends) => ends,
@@ -95,7 +97,7 @@ impl Ready {
             cwd: &model.cwd,
             channel: ends.channel.end(),
         };
-        let mut command = Command::begin(&order, given, groups, filters)?;
+        let mut command = Command::begin(&order, given, groups, filters, slots)?;
         match blanks_of(command.pid(), &order.args) {
             Ok(blanks) => Ok(Self {
                 listener: ends.channel.received(),

@@ -103,7 +103,7 @@ impl Serving {
     fn start_waiting(&mut self, model: &Model, key: u64) -> Option<Ready> {
         let groups = self.groups_for(model.order()).ok()?;
         let changes = self.spawner.shared.changes();
-        match Ready::start(model, changes, groups, &self.spawner.filters) {
+        match Ready::start(model, changes, groups, &self.spawner.filters, &mut self.slots) {
             Ok(ready) => {
                 self.spawner.shared.begin_waiting();
                 let event = EventData::new_u64(key);
