@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
-    Child, ConfineError, Confinement, Mode, Network, Output, Piping, Prepared, Sandbox, SpawnError, Spec, Step,
-    Temporary, Waited, World,
+    Child, ConfineError, Confinement, Mode, Network, Output, Piping, Prepared, Sandbox, SpawnError, Spec,
+    Step, Temporary, Waited, World,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};

@@ -242,11 +242,7 @@ impl Sandbox {
     }
 
     /// Gives a command to a shell that has waited for it: there are none here.
-    pub fn launch_in_waiting(
-        &self,
-        _: &Prepared,
-        _: Option<&[u8]>,
-    ) -> Result<Option<Waited>, SpawnError> {
+    pub fn launch_in_waiting(&self, _: &Prepared, _: Option<&[u8]>) -> Result<Option<Waited>, SpawnError> {
         Ok(None)
     }
 

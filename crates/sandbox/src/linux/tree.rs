@@ -390,9 +390,8 @@ fn has_tag(pid: i32, tag: Tag) -> bool {
 pub(super) fn nobody_since(pid: i32, tag: Tag) -> Option<bool> {
     let last = processes::last_pid()?;
     usize::try_from(last - pid).ok().filter(|count| *count < FEW)?;
-    let is_one = |pid: i32| {
-        has_tag(pid, tag) && processes::stat(pid).ok().flatten().is_none_or(|stat| stat.alive)
-    };
+    let is_one =
+        |pid: i32| has_tag(pid, tag) && processes::stat(pid).ok().flatten().is_none_or(|stat| stat.alive);
     Some(newcomers(pid, last, is_one).is_empty())
 }
 

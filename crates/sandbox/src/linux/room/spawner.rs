@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fs::{Mode, OFlags};
@@ -71,6 +71,7 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
         is_paused: false,
         has_left: false,
         has_served: false,
+        known_ports: None,
         buffer: vec![0; LONGEST],
     };
     serving.run(children)
@@ -103,6 +104,8 @@ struct Serving {
     has_left: bool,
     /// True once a command has run here.
     has_served: bool,
+    /// The ports that the room listened on, and when.
+    known_ports: Option<(Vec<u16>, Instant)>,
     /// For what is heard.
     buffer: Vec<u8>,
 }

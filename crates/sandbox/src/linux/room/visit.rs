@@ -13,9 +13,7 @@ use rustix::process::Pid;
 use super::kept::{Room, nonsense};
 use super::link::send_long;
 use super::member::Member;
-use super::order::{
-    Answering, LONGEST_TEXT, Order, Question, Reply, Started, Take, step_of, waiting_script,
-};
+use super::order::{Answering, LONGEST_TEXT, Order, Question, Reply, Started, Take, step_of, waiting_script};
 use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
@@ -175,8 +173,7 @@ impl Visit {
     fn report(&self, started: &Started, is_heard: bool) -> Report {
         const HOSTS: &str = "with the network on, localhost is this machine's and not the room's";
         let held = TreeHeld { memory: started.memory, processes: started.processes };
-        let mut report =
-            room_report(self.room.facts(), &self.limits, held, started.unprotected, &self.name);
+        let mut report = room_report(self.room.facts(), &self.limits, held, started.unprotected, &self.name);
         if self.network == Network::On {
             report.add_reason(HOSTS);
         }

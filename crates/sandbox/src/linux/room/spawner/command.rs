@@ -101,9 +101,8 @@ impl Command {
             let listener = own.received();
             command.is_unheard = listener.is_none();
             let message = ToKeeper::Listener { network: order.network, sockets: order.sockets.clone() };
-            let sent = listener.map_or(Ok(()), |listener| {
-                send_long(tools.link, &message.to_bytes(), &[listener.as_fd()])
-            });
+            let sent = listener
+                .map_or(Ok(()), |listener| send_long(tools.link, &message.to_bytes(), &[listener.as_fd()]));
             if sent.is_err() {
                 return Err(Box::new((None, Refused::KeeperIsGone { has_begun: true })));
             }

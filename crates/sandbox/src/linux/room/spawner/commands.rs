@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -125,9 +126,23 @@ impl Serving {
         let is_clear = command.note_end();
         // Only if others run on: a port that this one has left behind is theirs then.
         let has_others = self.spawner.shared.running() > 1 && self.spawner.network == Network::Off;
-        let ports = if has_others { listening() } else { vec![] };
+        let ports = if has_others { self.ports() } else { vec![] };
+        let Some(connection) = self.connections.get(&key) else { return };
         if send(&connection.socket, &Reply::Ended { exit, usage, ports, is_clear }.to_bytes(), &[]).is_err() {
             self.let_go(key);
+        }
+    }
+
+    /// The ports that the room listens on; those of a moment ago where commands end one upon the other.
+    fn ports(&mut self) -> Vec<u16> {
+        const A_MOMENT: Duration = Duration::from_millis(5);
+        match &self.known_ports {
+            Some((ports, seen)) if seen.elapsed() < A_MOMENT => ports.clone(),
+            Some(_) | None => {
+                let ports = listening();
+                self.known_ports = Some((ports.clone(), Instant::now()));
+                ports
+            }
         }
     }
 

@@ -41,7 +41,14 @@ impl Model {
         let (piping, order) = (order.again?, order.waiting());
         let found = fstat(cwd).ok()?;
         let directory = (found.st_dev, found.st_ino);
-        Some(Self { bytes: order.to_bytes(), order, cwd: cwd.try_clone().ok()?, directory, piping, in_vain: 0 })
+        Some(Self {
+            bytes: order.to_bytes(),
+            order,
+            cwd: cwd.try_clone().ok()?,
+            directory,
+            piping,
+            in_vain: 0,
+        })
     }
 
     /// Returns true if such a command is wanted.
@@ -195,7 +202,9 @@ impl Ends {
         rustix::io::ioctl_fionbio(&script, true)?;
         let (stdout, written_to) = pipe_with(PipeFlags::CLOEXEC)?;
         let (stderr, errors_to) = match piping {
-            Piping::Separate => pipe_with(PipeFlags::CLOEXEC).map(|(read, write)| (Some(read), Some(write)))?,
+            Piping::Separate => {
+                pipe_with(PipeFlags::CLOEXEC).map(|(read, write)| (Some(read), Some(write)))?
+            }
             Piping::Combined => (None, None),
         };
         let channel = Channel::new()?;
