@@ -63,7 +63,7 @@ impl Serving {
             return self.let_go(key);
         }
         if let Some(model) = descriptors.get(2).and_then(|cwd| Model::of(order, cwd)) {
-            self.waiting.model = Some(model);
+            self.waiting.follow(model);
         }
     }
 
@@ -155,7 +155,7 @@ impl Serving {
             if !command.was_clear() {
                 self.spawner.shared.note_change();
             }
-            self.waiting.is_wanted = true;
+            self.waiting.is_due = true;
             let _ = epoll::delete(&self.events, command.process());
             match connection.farewell {
                 Some(farewell) if command.reap() => {

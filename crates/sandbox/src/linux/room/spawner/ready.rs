@@ -31,8 +31,6 @@ pub(super) struct Model {
     cwd: OwnedFd,
     directory: (u64, u64),
     piping: Piping,
-    /// The number of shells that were started for it since somebody wanted one.
-    pub(super) in_vain: u32,
 }
 
 impl Model {
@@ -41,19 +39,17 @@ impl Model {
         let (piping, order) = (order.again?, order.waiting());
         let found = fstat(cwd).ok()?;
         let directory = (found.st_dev, found.st_ino);
-        Some(Self {
-            bytes: order.to_bytes(),
-            order,
-            cwd: cwd.try_clone().ok()?,
-            directory,
-            piping,
-            in_vain: 0,
-        })
+        Some(Self { bytes: order.to_bytes(), order, cwd: cwd.try_clone().ok()?, directory, piping })
     }
 
     /// Returns true if such a command is wanted.
     pub(super) fn is_like(&self, take: &Take) -> bool {
         self.bytes == take.order && self.directory == take.directory
+    }
+
+    /// Returns true if both are models of the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.bytes == other.bytes && self.directory == other.directory
     }
 
     pub(super) fn order(&self) -> &Order {
@@ -76,8 +72,8 @@ pub(super) struct Ready {
     changes: u32,
     /// The end of the pipe on which it waits for its script, until it has that.
     script: Option<OwnedFd>,
-    /// The place of the blanks in its memory.
-    blanks: u64,
+    /// The place of the blanks in its memory; none if that is closed to us.
+    blanks: Option<u64>,
     listener: Option<OwnedFd>,
     stdout: OwnedFd,
     stderr: Option<OwnedFd>,
@@ -104,25 +100,18 @@ impl Ready {
             cwd: &model.cwd,
             channel: ends.channel.end(),
         };
-        let mut command = Command::begin(&order, given, groups, filters, slots)?;
-        match blanks_of(command.pid(), &order.args) {
-            Ok(blanks) => Ok(Self {
-                listener: ends.channel.received(),
-                command,
-                bytes: model.bytes.clone(),
-                directory: model.directory,
-                changes,
-                script: Some(ends.script),
-                blanks,
-                stdout: ends.stdout,
-                stderr: ends.stderr,
-            }),
-            Err(error) => {
-                command.kill();
-                // Its groups are given up: somebody was killed in them.
-                Err(Box::new((None, Refused::new(Step::Prepare, &error))))
-            }
-        }
+        let command = Command::begin(&order, given, groups, filters, slots)?;
+        Ok(Self {
+            listener: ends.channel.received(),
+            blanks: blanks_of(command.pid(), &order.args),
+            command,
+            bytes: model.bytes.clone(),
+            directory: model.directory,
+            changes,
+            script: Some(ends.script),
+            stdout: ends.stdout,
+            stderr: ends.stderr,
+        })
     }
 
     /// Returns true if it was started for such a command, and nothing has happened since that could make another of it.
@@ -151,7 +140,8 @@ impl Ready {
     }
 
     fn write(&mut self, text: &CStr, script: &[u8]) -> io::Result<()> {
-        write_memory(self.command.pid(), self.blanks, text.to_bytes_with_nul())?;
+        let blanks = self.blanks.ok_or(io::ErrorKind::PermissionDenied)?;
+        write_memory(self.command.pid(), blanks, text.to_bytes_with_nul())?;
         // Bash reads until it is closed.
         let pipe = self.script.take().ok_or(io::ErrorKind::InvalidInput)?;
         let written = rustix::io::retry_on_intr(|| rustix::io::write(&pipe, script))?;
@@ -213,15 +203,14 @@ impl Ends {
 }
 
 /// The address of the last argument of a process; see proc_pid_stat(5).
-fn blanks_of(pid: i32, arguments: &[CString]) -> io::Result<u64> {
+fn blanks_of(pid: i32, arguments: &[CString]) -> Option<u64> {
     /// Counted from the state of the process, which follows its name.
     const ARG_START: usize = 45;
-    let stat = processes::read(format!("/proc/{pid}/stat"))?;
-    let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    let address = fields.split_ascii_whitespace().nth(ARG_START).and_then(|field| field.parse::<u64>().ok());
-    let first = address.filter(|address| *address != 0).ok_or(io::ErrorKind::PermissionDenied)?;
+    let stat = processes::read(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    let first: u64 = fields.split_ascii_whitespace().nth(ARG_START)?.parse().ok()?;
     let before = arguments.iter().rev().skip(1).map(|argument| argument.as_bytes_with_nul().len() as u64);
-    Ok(first + before.sum::<u64>())
+    (first != 0).then(|| first + before.sum::<u64>())
 }
 
 fn write_memory(pid: i32, address: u64, bytes: &[u8]) -> io::Result<()> {

@@ -23,10 +23,20 @@ pub(super) struct Waiting {
     /// The bash that was tried last, and whether it can.
     tried: Option<(CString, bool)>,
     /// True if something has ended, so that a new one is due.
-    pub(super) is_wanted: bool,
+    pub(super) is_due: bool,
+    /// True if the last command was like the one before it.
+    is_called_for: bool,
+    /// The number of those that have waited for nothing, since one was taken.
+    in_vain: u32,
 }
 
 impl Waiting {
+    /// Notes a command that was ordered. Others like it may follow.
+    pub(super) fn follow(&mut self, model: Model) {
+        self.is_called_for = self.model.as_ref().is_some_and(|known| known.is_same(&model));
+        self.model = Some(model);
+    }
+
     /// The commands that are nobody's yet.
     pub(super) fn commands(&self) -> impl Iterator<Item = &Command> {
         let trial = self.trial.as_ref().map(|(_, ready)| ready);
@@ -43,9 +53,7 @@ impl Serving {
         }
         self.protect();
         let shared = self.spawner.shared;
-        if let Some(model) = self.waiting.model.as_mut().filter(|model| model.is_like(take)) {
-            model.in_vain = 0;
-        }
+        self.waiting.is_called_for = self.waiting.model.as_ref().is_some_and(|model| model.is_like(take));
         let Some(mut ready) = self.waiting.ready.take_if(|ready| ready.fits(take, shared.changes())) else {
             return self.say(key, &Reply::NoneWaits, &[]);
         };
@@ -55,6 +63,7 @@ impl Serving {
             self.doomed.push(ready.into_command());
             return self.say(key, &Reply::NoneWaits, &[]);
         }
+        self.waiting.in_vain = 0;
         shared.begin();
         self.has_served = true;
         let event = EventData::new_u64(key + 1);
@@ -70,20 +79,20 @@ impl Serving {
 
     /// Has a shell wait for the next command, if something has ended and nobody is waited for.
     pub(super) fn renew_ready(&mut self) {
-        /// So many are started for nothing until there are no more.
+        /// After so many that nobody wanted there is another only if two commands in a row were alike.
         const MOST_IN_VAIN: u32 = 3;
-        if !std::mem::take(&mut self.waiting.is_wanted) {
+        if !std::mem::take(&mut self.waiting.is_due) {
             return;
         }
         self.give_up_ready();
-        if self.waiting.model.is_none() || self.waiting.trial.is_some() || self.is_busy() {
+        let is_called_for = std::mem::take(&mut self.waiting.is_called_for);
+        if self.waiting.trial.is_some()
+            || self.is_busy()
+            || (self.waiting.in_vain >= MOST_IN_VAIN && !is_called_for)
+        {
             return;
         }
-        let Some(mut model) = self.waiting.model.take_if(|model| model.in_vain < MOST_IN_VAIN) else {
-            self.waiting.model = None;
-            return;
-        };
-        model.in_vain += 1;
+        let Some(model) = self.waiting.model.take() else { return };
         let tried = self.waiting.tried.as_ref().filter(|(program, _)| program.as_c_str() == model.program());
         match tried.map(|(_, can_wait)| *can_wait) {
             Some(true) => self.waiting.ready = self.start_waiting(&model, READY),
@@ -124,6 +133,7 @@ impl Serving {
     /// Nobody will want the one that waits.
     pub(super) fn give_up_ready(&mut self) {
         if let Some(ready) = self.waiting.ready.take() {
+            self.waiting.in_vain += 1;
             self.give_up(ready);
         }
     }
@@ -139,7 +149,7 @@ impl Serving {
     /// The one that waits has ended: somebody has killed it.
     pub(super) fn look_at_ready(&mut self) {
         self.give_up_ready();
-        self.waiting.is_wanted = true;
+        self.waiting.is_due = true;
     }
 
     /// The one that shows whether its bash can wait has ended.
@@ -147,7 +157,7 @@ impl Serving {
         if let Some((program, ready)) = self.waiting.trial.take() {
             self.waiting.tried = Some((program, ready.has_passed()));
             self.give_up(ready);
-            self.waiting.is_wanted = true;
+            self.waiting.is_due = true;
         }
     }
 
