@@ -71,7 +71,8 @@ struct Host {
     /// The environment of a command.
     given: Vec<CString>,
     engine: Engine,
-    with_pool: Engine,
+    /// No shell waits for its commands.
+    plain: Engine,
     /// With one thread, for commands one after another.
     alone: Runtime,
     runtime: Runtime,
@@ -98,11 +99,11 @@ impl Host {
             variable("BASHTION_STATE_DIR", &state.path().join("state")),
         ];
         let builder = || Engine::builder().state_dir(state.path().join("state")).supervisor(&cli);
-        let (engine, with_pool) = (builder().pool(0).build(), builder().build());
+        let (engine, plain) = (builder().build(), builder().pool(0).build());
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let alone = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let cli = CString::new(cli.as_os_str().as_bytes()).expect("no NUL");
-        let host = Self { state, cli, env, given: vec![], engine, with_pool, alone, runtime };
+        let host = Self { state, cli, env, given: vec![], engine, plain, alone, runtime };
         Self { given: host.environment(), ..host }
     }
 
@@ -144,7 +145,8 @@ impl Host {
         let context = ToolContext::from_host(&large);
         let library = |engine| self.by_library(engine, &context);
         tell("library", Some(1.3), &|| self.against_spawning(&|| library(&self.engine)));
-        tell("library, a shell has waited", Some(0.4), &|| self.with_pauses(&|| library(&self.with_pool)));
+        tell("library, no shell waits", None, &|| self.against_spawning(&|| library(&self.plain)));
+        tell("library, a shell has waited", Some(0.4), &|| self.with_pauses(&|| library(&self.engine)));
         let without = self.state.path().join("without-pool.toml");
         fs::write(&without, "[room]\npool = 0\n").expect("it can be written");
         let server = |options: &[&OsStr]| {
@@ -152,10 +154,13 @@ impl Host {
             serve.arg("serve").args(options).current_dir(&large).env_clear().envs(self.variables());
             RefCell::new(OverStdio::new(serve))
         };
-        tell("MCP over stdio", Some(1.5), &|| {
-            let server = server(&["--profile".as_ref(), without.as_os_str()]);
+        let served = |options: &[&OsStr]| {
+            let server = server(options);
             self.against_spawning(&|| drop(server.borrow_mut().bash("true")))
-        });
+        };
+        tell("MCP over stdio", Some(1.5), &|| served(&[]));
+        let plain = ["--profile".as_ref(), without.as_os_str()];
+        tell("MCP over stdio, no shell waits", None, &|| served(&plain));
         tell("MCP over stdio, a shell has waited", Some(0.6), &|| {
             let server = server(&[]);
             self.with_pauses(&|| drop(server.borrow_mut().bash("true")))
