@@ -98,9 +98,10 @@ impl Shared {
         self.rooms.enter_again(&self.wanted).map(|entry| self.wanted.visit(&entry))
     }
 
-    /// Returns true if its shell may be one that has waited: somebody has to be there for the command from its beginning.
+    /// Returns true if its shell may be one that has waited. Others are to follow in its room, and somebody has to be there
+    /// for the command from its beginning.
     pub(crate) fn lets_shells_wait(&self) -> bool {
-        self.wanted.settings.room.pool > 0 && self.visit.attended
+        self.wanted.settings.room.pool > 0 && self.wanted.alone.is_none() && self.visit.attended
     }
 
     /// The directory that is at this path in the room, if the room alone has it.
