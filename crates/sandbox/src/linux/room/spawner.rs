@@ -82,6 +82,8 @@ const CHILDREN: u64 = 1;
 const OUTSIDE: u64 = 2;
 const READY: u64 = 3;
 const TRIAL: u64 = 4;
+/// Added to the two, for their connections.
+const ASKING: u64 = 2;
 /// Of a connection; its command has the number after it.
 const FIRST: u64 = 16;
 
@@ -130,12 +132,16 @@ impl Serving {
                 Err(error) => return Err(error.into()),
             }
             for event in events.drain(..) {
-                match event.data.u64() {
+                let (key, flags) = (event.data.u64(), event.flags);
+                match key {
                     LISTENER => self.accept(),
                     CHILDREN => drain(children),
                     OUTSIDE => self.make_socket()?,
                     READY => self.look_at_ready(),
                     TRIAL => self.look_at_trial(),
+                    // Not that it has ended, which is told otherwise.
+                    key if key < FIRST && flags.contains(EventFlags::IN) => self.refuse_connection(key),
+                    key if key < FIRST => {}
                     key if key % 2 == 0 => self.hear(key),
                     key => self.look_at(key - 1),
                 }

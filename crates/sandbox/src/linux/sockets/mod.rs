@@ -24,7 +24,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 pub(super) use datagrams::{Datagrams, NewSockets};
 use notice::Listener;
-pub(super) use notice::{Channel, Channels, network_of};
+pub(super) use notice::{Channel, Channels, network_of, refuse};
 
 /// What a command may connect to.
 #[derive(Debug, Clone, Default)]

@@ -101,6 +101,15 @@ pub(super) enum Place {
     Instead(RawFd),
 }
 
+/// Refuses the call that waits at a listener. For whoever has seen that one does: it would wait for it.
+pub(in super::super) fn refuse(listener: OwnedFd) -> OwnedFd {
+    let listener = Listener(listener);
+    if let Some(call) = listener.receive() {
+        listener.answer(call, Err(Errno::ACCESS));
+    }
+    listener.0
+}
+
 impl Listener {
     pub(super) fn new(fd: OwnedFd) -> Self {
         const SET_FLAGS: libc::Ioctl = 0x4008_2104;

@@ -19,7 +19,7 @@ use super::slots::Slots;
 use crate::Piping;
 use crate::imp::confine::Filters;
 use crate::imp::processes;
-use crate::imp::sockets::Channel;
+use crate::imp::sockets::{self, Channel};
 use crate::imp::tag::Tag;
 use crate::spec::Step;
 
@@ -128,6 +128,17 @@ impl Ready {
 
     pub(super) fn into_command(self) -> Command {
         self.command
+    }
+
+    /// Can be read when it asks about a connection.
+    pub(super) fn listener(&self) -> Option<&OwnedFd> {
+        self.listener.as_ref()
+    }
+
+    /// Refuses the connection that it asks about: nobody answers for it yet. Bash looks for a daemon that knows users, for
+    /// one, if its environment does not say who it is.
+    pub(super) fn refuse_connection(&mut self) {
+        self.listener = self.listener.take().map(sockets::refuse);
     }
 
     /// Gives it its command. If it cannot have all of it, it is killed before it can go on with a part.

@@ -3,6 +3,7 @@
 //! One is enough: it is given up when any command ends, which could have made something else of it.
 
 use std::ffi::CString;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -11,7 +12,7 @@ use super::super::order::{Reply, Take};
 use super::super::packet::send;
 use super::command::Command;
 use super::ready::{Model, Ready};
-use super::{READY, Serving, TRIAL};
+use super::{ASKING, READY, Serving, TRIAL};
 
 /// The shell that waits, if one does, and what for.
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ impl Serving {
             return self.say(key, &Reply::NoneWaits, &[]);
         };
         shared.end_waiting();
-        let _ = epoll::delete(&self.events, ready.command().process());
+        self.ignore(&ready);
         if ready.go(&take.text, &take.script).is_err() {
             self.doomed.push(ready.into_command());
             return self.say(key, &Reply::NoneWaits, &[]);
@@ -115,9 +116,12 @@ impl Serving {
         match Ready::start(model, changes, groups, &self.spawner.filters, &mut self.slots) {
             Ok(ready) => {
                 self.spawner.shared.begin_waiting();
-                let event = EventData::new_u64(key);
-                let watched = epoll::add(&self.events, ready.command().process(), event, EventFlags::IN);
-                if watched.is_err() {
+                let add = |fd: &OwnedFd, key| {
+                    epoll::add(&self.events, fd, EventData::new_u64(key), EventFlags::IN).is_ok()
+                };
+                let is_watched = add(ready.command().process(), key)
+                    && ready.listener().is_none_or(|listener| add(listener, key + ASKING));
+                if !is_watched {
                     self.give_up(ready);
                     return None;
                 }
@@ -140,10 +144,23 @@ impl Serving {
 
     fn give_up(&mut self, ready: Ready) {
         self.spawner.shared.end_waiting();
+        self.ignore(&ready);
         let mut command = ready.into_command();
-        let _ = epoll::delete(&self.events, command.process());
         command.kill();
         self.doomed.push(command);
+    }
+
+    fn ignore(&self, ready: &Ready) {
+        for fd in [Some(ready.command().process()), ready.listener()].into_iter().flatten() {
+            let _ = epoll::delete(&self.events, fd);
+        }
+    }
+
+    /// One of those that wait asks about a connection.
+    pub(super) fn refuse_connection(&mut self, key: u64) {
+        let trial = self.waiting.trial.as_mut().map(|(_, trial)| trial);
+        let asking = if key == READY + ASKING { self.waiting.ready.as_mut() } else { trial };
+        asking.into_iter().for_each(Ready::refuse_connection);
     }
 
     /// The one that waits has ended: somebody has killed it.
