@@ -40,8 +40,8 @@ pub(crate) struct Plan {
     pub(crate) questions: Option<Questions>,
     pub(crate) temporary: PathBuf,
     pub(crate) session: Option<Session>,
-    /// True if its shell may be one that has waited: it is no task, and has no variables of its own, which no other command
-    /// should be able to see.
+    /// True if its shell may be one that has waited: it is no task, and neither it nor a session has variables of its own, which
+    /// no other command should be able to see.
     pub(crate) may_have_waited: bool,
 }
 
@@ -132,7 +132,7 @@ impl Plan {
         // A background task changes nothing about its session.
         let state = session.is_some() && log.is_none();
         let questions = Questions::about(&job.command, state, !stages.is_empty());
-        let may_have_waited = job.given.is_empty() && log.is_none();
+        let may_have_waited = job.given.is_empty() && session.is_none() && log.is_none();
         let state = StateDir::new(settings.state_dir.clone());
         let program = match &settings.shell {
             Some(path) => path.clone(),

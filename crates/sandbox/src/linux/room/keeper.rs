@@ -32,6 +32,7 @@ use crate::room::{RoomFacts, RoomPlan, Stamp};
 use crate::spec::{SpawnError, Step};
 
 mod expose;
+mod stopped;
 use expose::Doors;
 
 /// Makes the room, says so, and keeps it until it ends. Only for a process of its own with one thread.
@@ -71,6 +72,7 @@ struct Keeper<'a> {
     _unused: OwnedFd,
     doors: Doors,
     first: OwnedFd,
+    first_pid: i32,
     namespaces: Namespaces,
     groups: GroupMaker,
     /// None where too many are in use. Then it is looked now and then.
@@ -151,6 +153,7 @@ impl<'a> Keeper<'a> {
             _unused: outer_outside,
             doors,
             first: process,
+            first_pid: pid,
             namespaces,
             groups: GroupMaker::default(),
             watch,
@@ -217,6 +220,7 @@ impl<'a> Keeper<'a> {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
+            stopped::let_go_on(self.shared, self.first_pid);
             for event in found.drain(..) {
                 match event.data.u64() {
                     FIRST => return Ok(()),

@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::Network;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -27,8 +28,12 @@ struct Page {
     waiting: AtomicU32,
     /// Events after which a shell that has waited is not given a command any more.
     changes: AtomicU32,
+    /// 1 if processes were kept that belong to no command any more.
+    strays: AtomicU32,
     /// When something last ran, by the clock that goes on.
     active: AtomicU64,
+    /// When each spawner began to start the process that it waits for; 0 if it does not.
+    starting: [AtomicU64; 2],
 }
 
 impl Shared {
@@ -88,6 +93,36 @@ impl Shared {
 
     pub(super) fn changes(self) -> u32 {
         self.page().changes.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_strays(self, strays: bool) {
+        self.page().strays.store(strays.into(), Ordering::Release);
+    }
+
+    pub(super) fn has_strays(self) -> bool {
+        self.page().strays.load(Ordering::Acquire) != 0
+    }
+
+    /// The spawner on that network waits for a process to become its program, until [`Self::end_starting`].
+    pub(super) fn begin_starting(self, network: Network) {
+        self.starting(network).store(now().max(1), Ordering::Release);
+    }
+
+    pub(super) fn end_starting(self, network: Network) {
+        self.starting(network).store(0, Ordering::Release);
+    }
+
+    /// Returns for how long a spawner has waited for a process to become its program.
+    pub(super) fn longest_start(self) -> Duration {
+        let since = |network| match self.starting(network).load(Ordering::Acquire) {
+            0 => 0,
+            begun => now().saturating_sub(begun),
+        };
+        Duration::from_millis(since(Network::Off).max(since(Network::On)))
+    }
+
+    fn starting(&self, network: Network) -> &AtomicU64 {
+        &self.page().starting[usize::from(network == Network::On)]
     }
 
     pub(super) fn set_unprotected(self, unprotected: bool) {

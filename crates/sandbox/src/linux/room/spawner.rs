@@ -58,10 +58,11 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
         epoll::add(&events, fd, EventData::new_u64(key), EventFlags::IN)?;
     }
     epoll::add(&events, &spawner.outside, EventData::new_u64(OUTSIDE), EventFlags::IN)?;
+    let slots = Slots::new(&null, spawner.shared, spawner.network)?;
     let mut serving = Serving {
         spawner,
         events,
-        slots: Slots::new(&null)?,
+        slots,
         null,
         connections: HashMap::new(),
         doomed: vec![],
@@ -71,6 +72,7 @@ pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
         is_paused: false,
         has_left: false,
         has_served: false,
+        unsettled: vec![],
         known_ports: None,
         buffer: vec![0; LONGEST],
     };
@@ -106,6 +108,8 @@ struct Serving {
     has_left: bool,
     /// True once a command has run here.
     has_served: bool,
+    /// Connections whose shells have ended, as far as that can be seen.
+    unsettled: Vec<u64>,
     /// The ports that the room listened on, and when.
     known_ports: Option<(Vec<u16>, Instant)>,
     /// For what is heard.
@@ -145,6 +149,9 @@ impl Serving {
                     key if key % 2 == 0 => self.hear(key),
                     key => self.look_at(key - 1),
                 }
+            }
+            for key in std::mem::take(&mut self.unsettled) {
+                self.look_at(key);
             }
             self.end_doomed();
             self.reap_orphans();

@@ -36,6 +36,8 @@ pub(super) struct Command {
     /// True if nobody can answer for its connections, though the keeper was to.
     is_unheard: bool,
     was_clear: bool,
+    /// False as long as it waits for its command.
+    is_anybodys: bool,
 }
 
 /// The descriptors that a command begins with.
@@ -97,6 +99,7 @@ impl Command {
         };
         let given = Given { stdin: tools.null, stdout, stderr, cwd, channel };
         let mut command = Self::begin(order, given, groups, tools.filters, slots)?;
+        command.is_anybodys = true;
         if let Some(own) = own {
             let listener = own.received();
             command.is_unheard = listener.is_none();
@@ -133,6 +136,7 @@ impl Command {
                     started: Instant::now(),
                     is_unheard: false,
                     was_clear: false,
+                    is_anybodys: false,
                 })
             }
             Err(refused) => Err(Box::new((groups, refused))),
@@ -141,6 +145,17 @@ impl Command {
 
     pub(super) fn pid(&self) -> i32 {
         self.pid
+    }
+
+    /// It has waited, and does what somebody wants from now on.
+    pub(super) fn begin_for_somebody(&mut self) {
+        self.is_anybodys = true;
+        self.started = Instant::now();
+    }
+
+    /// Returns true if it does what somebody wants, or has done so.
+    pub(super) fn is_anybodys(&self) -> bool {
+        self.is_anybodys
     }
 
     pub(super) fn age(&self) -> Duration {
@@ -214,11 +229,15 @@ impl Command {
 
     /// Returns true if nothing is left of it, after reaping its shell.
     pub(super) fn is_over(&mut self) -> bool {
-        let is_clear = match self.groups.as_ref().filter(|groups| groups.directory().is_some()) {
+        self.is_clear() && self.reap()
+    }
+
+    /// Returns true if nothing of it is alive.
+    pub(super) fn is_clear(&self) -> bool {
+        match self.groups.as_ref().filter(|groups| groups.directory().is_some()) {
             Some(groups) => groups.are_empty(),
             None => self.tree().members().is_ok_and(|members| members.is_empty()),
-        };
-        is_clear && self.reap()
+        }
     }
 
     fn tree(&self) -> Tree {

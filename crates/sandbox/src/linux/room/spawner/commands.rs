@@ -43,6 +43,9 @@ impl Serving {
         });
         let command = match begun {
             Ok(command) => command,
+            Err(Refused::AtStep { errno: libc::EMFILE | libc::ENFILE, .. }) if self.give_up_idle() => {
+                return self.say(key, &Reply::NotRun, &[]);
+            }
             Err(Refused::AtStep { step, errno }) => {
                 return self.say(key, &Reply::Failed { step: step as i32, errno }, &[]);
             }
@@ -119,8 +122,12 @@ impl Serving {
     pub(super) fn look_at(&mut self, key: u64) {
         let Some(connection) = self.connections.get_mut(&key) else { return };
         let Some(command) = connection.command.as_mut() else { return };
-        let Some((exit, usage)) = command.look() else { return };
         let _ = epoll::delete(&self.events, command.process());
+        let Some((exit, usage)) = command.look() else {
+            // Whoever traces it is told first, and may take their time; see ptrace(2).
+            self.unsettled.push(key);
+            return;
+        };
         // From now on it makes nothing of a shell that begins to wait; unless something of it is left.
         self.spawner.shared.note_change();
         let is_clear = command.note_end();
@@ -159,6 +166,10 @@ impl Serving {
             let _ = epoll::delete(&self.events, command.process());
             match connection.farewell {
                 Some(farewell) if command.reap() => {
+                    // Kept on purpose. When it ends nobody tells us.
+                    if farewell == Farewell::Used && !command.is_clear() {
+                        self.spawner.shared.set_strays(true);
+                    }
                     if let Some(groups) = command.into_groups() {
                         self.put_back(groups, farewell);
                     }
@@ -187,7 +198,14 @@ impl Serving {
             if !command.is_over() {
                 command.kill();
                 self.doomed.push(command);
-            } else if let Some(groups) = command.into_groups() {
+                continue;
+            }
+            if command.is_anybodys() {
+                // Until now it could have made something else of a shell that waits.
+                self.spawner.shared.note_change();
+                self.waiting.is_due = true;
+            }
+            if let Some(groups) = command.into_groups() {
                 let _ = groups.give_back(&self.spawner.link);
             }
         }

@@ -18,7 +18,7 @@ const LATER: Duration = Duration::from_secs(5);
 impl Serving {
     pub(super) fn timeout(&self) -> Option<Timespec> {
         let wait = match self.patience() {
-            _ if !self.doomed.is_empty() => SOON,
+            _ if !self.doomed.is_empty() || !self.unsettled.is_empty() => SOON,
             Some(_) if self.has_left => LATER,
             Some(idle) => idle.saturating_sub(self.spawner.shared.idle()).max(SOON),
             None => return None,

@@ -5,23 +5,28 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::io::{DupFlags, dup3, fcntl_dupfd_cloexec};
 
+use super::super::shared::Shared;
+use crate::Network;
+
 /// Descriptors of low numbers. A new process begins with the spawner's table and takes these out of it: a copy of the whole
 /// takes longer with every command that runs.
 #[derive(Debug)]
 pub(super) struct Slots {
     null: OwnedFd,
     low: Vec<OwnedFd>,
+    shared: Shared,
+    network: Network,
 }
 
 /// Standard streams, directory, channel, and files of control groups.
-const COUNT: usize = 10;
+const COUNT: usize = 8;
 /// Above what a spawner has open from the start.
 const FIRST: RawFd = 32;
 
 impl Slots {
-    pub(super) fn new(null: &OwnedFd) -> io::Result<Self> {
+    pub(super) fn new(null: &OwnedFd, shared: Shared, network: Network) -> io::Result<Self> {
         let low = (0..COUNT).map(|_| fcntl_dupfd_cloexec(null, FIRST)).collect::<Result<_, _>>()?;
-        Ok(Self { null: null.try_clone()?, low })
+        Ok(Self { null: null.try_clone()?, low, shared, network })
     }
 
     /// Returns the first number that is above all of them.
@@ -29,7 +34,8 @@ impl Slots {
         self.low.last().map_or(FIRST, AsRawFd::as_raw_fd) + 1
     }
 
-    /// Puts these into the slots for as long as `act` runs, which is told their numbers.
+    /// Puts these into the slots for as long as `act` runs, which is told their numbers and starts a process. The keeper sees to
+    /// it if that takes long.
     pub(super) fn with<T>(
         &mut self,
         wanted: &[BorrowedFd<'_>],
@@ -40,7 +46,9 @@ impl Slots {
         let put = |(wanted, slot): (&BorrowedFd<'_>, &mut OwnedFd)| dup3(wanted, slot, DupFlags::CLOEXEC);
         let filled = wanted.iter().zip(slots.iter_mut()).try_for_each(put);
         let numbers: Vec<RawFd> = slots.iter().map(AsRawFd::as_raw_fd).collect();
+        self.shared.begin_starting(self.network);
         let done = filled.map(|()| act(&numbers));
+        self.shared.end_starting(self.network);
         // What is in them would stay open: pipes, for one.
         for slot in slots {
             dup3(self.null.as_fd(), slot, DupFlags::CLOEXEC)?;
@@ -57,7 +65,7 @@ mod tests {
     #[test]
     fn what_was_in_a_slot_is_closed_afterwards() {
         let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).unwrap();
-        let mut slots = Slots::new(&null).unwrap();
+        let mut slots = Slots::new(&null, Shared::new().unwrap(), Network::Off).unwrap();
         let (read, write) = io::pipe().unwrap();
         let above = slots.above();
         assert!(slots.with(&[write.as_fd()], |numbers| numbers.iter().all(|fd| *fd < above)).unwrap());

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::process::{Resource, getrlimit};
 
 use super::super::order::{Reply, Take};
 use super::super::packet::send;
@@ -34,6 +35,11 @@ pub(super) struct Waiting {
 impl Waiting {
     /// Notes a command that was ordered. Others like it may follow.
     pub(super) fn follow(&mut self, model: Model) {
+        /// One that waits has nine descriptors here, and as many in the keeper.
+        const ENOUGH: u64 = 256;
+        if getrlimit(Resource::Nofile).current.is_some_and(|most| most < ENOUGH) {
+            return;
+        }
         self.is_called_for = self.model.as_ref().is_some_and(|known| known.is_same(&model));
         self.model = Some(model);
     }
@@ -55,7 +61,8 @@ impl Serving {
         self.protect();
         let shared = self.spawner.shared;
         self.waiting.is_called_for = self.waiting.model.as_ref().is_some_and(|model| model.is_like(take));
-        let Some(mut ready) = self.waiting.ready.take_if(|ready| ready.fits(take, shared.changes())) else {
+        let fits = |ready: &mut Ready| !shared.has_strays() && ready.fits(take, shared.changes());
+        let Some(mut ready) = self.waiting.ready.take_if(fits) else {
             return self.say(key, &Reply::NoneWaits, &[]);
         };
         shared.end_waiting();
@@ -72,7 +79,9 @@ impl Serving {
         let Some(connection) = self.connections.get_mut(&key) else { return };
         let (started, descriptors) = ready.told(shared.has_unprotected());
         let said = send(&connection.socket, &Reply::Started(started).to_bytes(), &descriptors);
-        connection.command = Some(ready.into_command());
+        let mut command = ready.into_command();
+        command.begin_for_somebody();
+        connection.command = Some(command);
         if watched.is_err() || said.is_err() {
             self.let_go(key);
         }
@@ -86,8 +95,13 @@ impl Serving {
             return;
         }
         self.give_up_ready();
+        // What was kept could do something to one that waits, and end; nobody would tell us.
+        if self.spawner.shared.has_strays() && self.is_empty() {
+            self.spawner.shared.set_strays(false);
+        }
         let is_called_for = std::mem::take(&mut self.waiting.is_called_for);
         if self.waiting.trial.is_some()
+            || self.spawner.shared.has_strays()
             || self.is_busy()
             || (self.waiting.in_vain >= MOST_IN_VAIN && !is_called_for)
         {
