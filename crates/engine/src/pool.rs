@@ -17,8 +17,9 @@ pub(crate) fn can_have_waited(command: &str, env: &[(OsString, OsString)]) -> bo
 
 /// Returns true if a command could see that its shell has waited: by its age, its arguments or what it did first.
 fn might_see(command: &str) -> bool {
-    const PARTS: [&str; 4] = ["/proc", "/dev/fd", "PIPESTATUS", "BASH_ARG"];
-    const WORDS: [&str; 6] = ["ps", "pgrep", "pkill", "top", "htop", "times"];
+    const PARTS: [&str; 6] = ["/proc", "/dev/fd", "PIPESTATUS", "BASH_ARG", "${!", "declare -p"];
+    const WORDS: [&str; 10] =
+        ["ps", "pgrep", "pkill", "pidof", "killall", "pstree", "top", "htop", "times", "compgen"];
     let mut words = command.split(|c: char| !c.is_alphanumeric() && c != '_');
     PARTS.iter().any(|part| command.contains(part)) || words.any(|word| WORDS.contains(&word))
 }

@@ -1,10 +1,13 @@
 //! Shells that have waited for their commands: nothing of that can be seen.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use bashtion::{Engine, Network, Outcome, Output, Policy, Request, SandboxSettings, ToolContext};
 use bashtion_testkit::{wait_until, waiting_shell};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::runtime::Runtime;
 
 /// Two engines in one room: the commands of one have shells that have waited, those of the other never do.
@@ -43,9 +46,22 @@ impl Pair {
         self.runtime.block_on(engine.run(Request::new(command), &self.context)).unwrap()
     }
 
+    fn work(&self) -> PathBuf {
+        self.directory.path().join("work").canonicalize().unwrap()
+    }
+
+    /// The shell that waits, after a while.
+    fn waiting_shell(&self) -> i32 {
+        wait_until("a shell waits", || {
+            // One that has waited in vain often is not followed by another.
+            waiting_shell(&self.work()).is_some() || !self.run(&self.waiting, "true").success()
+        });
+        waiting_shell(&self.work()).expect("it was there a moment ago")
+    }
+
     /// Runs it in a shell that has waited.
     fn run_in_waiting(&self, command: &str) -> Outcome {
-        let work = self.directory.path().join("work").canonicalize().unwrap();
+        let work = self.work();
         for tries in 0..50 {
             self.run(&self.waiting, "true");
             thread::sleep(Duration::from_millis(20 * tries));
@@ -173,19 +189,17 @@ fn a_command_cannot_see_that_its_shell_has_waited() {
     }
 }
 
-/// Counts processes of the room: two that serve, a shell, and each that waits.
-const COUNT: &str = "ls -d /proc/[0-9]* > list; wc -l < list";
-
 #[test]
 fn a_shell_that_was_killed_while_it_waited_is_not_missed() {
     let pair = Pair::new();
     pair.run_in_waiting("true");
-    wait_until("another shell waits", || text(&pair.run(&pair.plain, COUNT)).trim() == "4");
-    let kill = "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p -gt 2 ] && [ $p != $$ ] && kill -9 $p; done";
-    pair.run(&pair.plain, kill);
-    wait_until("it is gone", || text(&pair.run(&pair.plain, COUNT)).trim() == "3");
-    let after = pair.run(&pair.waiting, "echo here");
-    assert!(after.success() && text(&after) == "here\n", "{after:?}");
+    for _ in 0..10 {
+        let shell = pair.waiting_shell();
+        kill(Pid::from_raw(shell), Signal::SIGKILL).unwrap();
+        wait_until("it is gone", || waiting_shell(&pair.work()) != Some(shell));
+        let after = pair.run(&pair.waiting, "echo here");
+        assert!(after.success() && text(&after) == "here\n", "{after:?}");
+    }
 }
 
 #[test]
@@ -193,20 +207,60 @@ fn a_room_with_nothing_but_a_shell_that_waits_is_idle() {
     for network in [Network::Off, Network::On] {
         let pair = Pair::on(network);
         pair.run_in_waiting("true");
-        let work = pair.directory.path().join("work").canonicalize().unwrap();
         let kept = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state")));
         wait_until("nothing but a shell that waits is there", || {
             let rooms = kept.list().unwrap();
-            waiting_shell(&work).is_some() && (rooms[0].status.commands, rooms[0].status.processes) == (0, 0)
+            waiting_shell(&pair.work()).is_some()
+                && (rooms[0].status.commands, rooms[0].status.processes) == (0, 0)
         });
     }
+}
+
+#[test]
+fn a_command_that_looks_at_processes_sees_none_that_waits() {
+    let pair = Pair::new();
+    for _ in 0..5 {
+        pair.run_in_waiting("true");
+        let seen = pair.run(&pair.waiting, "pgrep -xc bash; ps -ef | grep -c 'bash -c --   *$'");
+        assert_eq!(text(&seen), "1\n0\n", "{seen:?}");
+    }
+}
+
+/// What they have done to a shell would stay when they have ended.
+#[test]
+fn none_waits_while_processes_are_kept() {
+    let pair = Pair::new();
+    pair.run_in_waiting("true");
+    let poison =
+        "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p -gt 2 ] && echo 'echo planted' > /proc/$p/fd/0; done";
+    let keep = format!("(sleep 0.3; {poison}) > /dev/null 2>&1 &");
+    let request = Request::new(keep).leftovers(bashtion::Leftovers::Keep);
+    let kept = pair.runtime.block_on(pair.waiting.run(request, &pair.context)).unwrap();
+    assert!(kept.success(), "{kept:?}");
+    for _ in 0..20 {
+        thread::sleep(Duration::from_millis(50));
+        assert_eq!(text(&pair.run(&pair.waiting, "echo own")), "own\n");
+    }
+    pair.run_in_waiting("true");
+}
+
+#[test]
+fn variables_of_a_session_are_not_seen_in_a_shell_that_waits() {
+    let pair = Pair::new();
+    for _ in 0..4 {
+        let request = Request::new("export TOKEN=abc; true").session("one");
+        pair.runtime.block_on(pair.waiting.run(request, &pair.context)).unwrap();
+    }
+    let seen =
+        pair.run(&pair.waiting, "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep -c TOKEN=");
+    assert_eq!(text(&seen).trim(), "0");
 }
 
 #[test]
 fn another_directory_or_environment_is_another_shell() {
     let pair = Pair::new();
     pair.run_in_waiting("mkdir below");
-    wait_until("another shell waits", || text(&pair.run(&pair.plain, COUNT)).trim() == "4");
+    pair.waiting_shell();
     let below = pair.directory.path().join("work/below");
     let request = |text: &str| Request::new(text).cwd(&below).env("NAME", "value");
     let outcome = pair.runtime.block_on(pair.waiting.run(request("pwd; echo $NAME"), &pair.context)).unwrap();

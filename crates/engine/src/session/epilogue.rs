@@ -128,7 +128,8 @@ impl Epilogue {
     pub(crate) fn write_prelude(&self) -> io::Result<&Path> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let prelude = rustix::fs::openat(&self.directory, PRELUDE, flags, Mode::from_raw_mode(0o600))?;
-        File::from(prelude).write_all(self.prelude.as_bytes())?;
+        // The last line is for `$_`, which is the shell's own name when a command begins.
+        File::from(prelude).write_all(&[self.prelude.as_bytes(), b": bash\n"].concat())?;
         Ok(&self.file)
     }
 

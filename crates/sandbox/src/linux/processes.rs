@@ -113,7 +113,9 @@ pub(super) fn command(pid: i32) -> String {
     }
     let arguments = read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let arguments = arguments.strip_suffix('\0').unwrap_or(&arguments);
-    let line: String = arguments.replace('\0', " ").chars().take(LONGEST).collect();
+    let line = arguments.replace('\0', " ");
+    // Of a shell that has waited blanks are left behind its command.
+    let line: String = line.trim_end().chars().take(LONGEST).collect();
     if line.is_empty() {
         let name = read(format!("/proc/{pid}/comm")).unwrap_or_default();
         let name = name.trim_end();

@@ -28,6 +28,9 @@ impl Serving {
             return self.let_go(key);
         }
         let shared = self.spawner.shared;
+        if order.again.is_none() {
+            self.hide_ready();
+        }
         self.protect();
         // The kernel leaves out those that there is no room for here: unix(7), MSG_CTRUNC.
         if descriptors.len() < order.descriptors() && self.give_up_idle() {

@@ -7,6 +7,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
 use rustix::process::{Resource, getrlimit};
 
 use super::super::order::{Reply, Take};
@@ -153,6 +155,20 @@ impl Serving {
         if let Some(ready) = self.waiting.ready.take() {
             self.waiting.in_vain += 1;
             self.give_up(ready);
+        }
+    }
+
+    /// Has the one that waits gone before a command begins that may look at processes.
+    pub(super) fn hide_ready(&mut self) {
+        /// It dies in less than one; nobody is kept waiting for one that does not.
+        const MOST_MILLISECONDS: i64 = 20;
+        let patience = Timespec { tv_sec: 0, tv_nsec: MOST_MILLISECONDS * 1_000_000 };
+        if let Some(ready) = self.waiting.ready.take() {
+            self.give_up(ready);
+            if let Some(command) = self.doomed.last() {
+                let _ = poll(&mut [PollFd::new(command.process(), PollFlags::IN)], Some(&patience));
+            }
+            self.end_doomed();
         }
     }
 
