@@ -82,3 +82,34 @@ sys.stdin.read()
     drop(silent.stdin.take());
     silent.wait().unwrap();
 }
+
+/// Stops every process that is about to be born, some before they have become their programs.
+const STOPPING: &str = "import os, signal, time
+end = time.time() + 3
+while time.time() < end:
+    last = int(open('/proc/loadavg').read().split()[-1])
+    for pid in range(last + 1, last + 4):
+        try: os.kill(pid, signal.SIGSTOP)
+        except OSError: pass
+";
+
+/// Whoever starts a process waits until it has become its program.
+#[test]
+fn processes_that_are_stopped_before_they_begin_hold_up_a_room_for_a_moment_only() {
+    std::thread::scope(|scope| {
+        for place in Place::both() {
+            scope.spawn(move || {
+                fs::write(place.work().join("stop.py"), STOPPING).unwrap();
+                let task = ["run", "--background", "--", "python3 stop.py"];
+                assert_eq!(place.bashtion().args(&task).finish().code(), Some(0));
+                for _ in 0..4 {
+                    let command = ["run", "--timeout", "2s", "--", "echo here; ps > list"];
+                    let run = place.bashtion().args(&command).finish();
+                    // One that is stopped as a program runs out of time.
+                    assert!([Some(0), Some(124)].contains(&run.code()), "{run:?}");
+                }
+                wait_until("commands run again", || place.run("echo again").code() == Some(0));
+            });
+        }
+    });
+}
