@@ -22,9 +22,9 @@ use crate::output::Capture;
 use crate::pipes::{Pipes, Readers};
 use crate::places::caches_elsewhere;
 use crate::plan::{Facts, Plan, Supervision};
-use crate::pool::can_have_waited;
 use crate::rooms::{NoRoom, SharedTemporary};
 use crate::session::{Desk, Epilogue, Session};
+use crate::waiting::can_have_waited;
 use crate::{Streams, stop};
 
 /// A shell that runs, and all that watching it needs.

@@ -44,7 +44,6 @@ mod output;
 mod pipes;
 mod places;
 mod plan;
-mod pool;
 mod profile;
 pub mod quantities;
 mod quote;
@@ -59,6 +58,7 @@ mod stop;
 mod supervise;
 mod tasks;
 mod visible;
+mod waiting;
 
 pub use admit::AdmitError;
 pub use approval::{

@@ -226,7 +226,7 @@ fn a_command_that_looks_at_processes_sees_none_that_waits() {
     }
 }
 
-/// What they have done to a shell would stay when they have ended.
+/// Their traces in a shell would stay when they have ended.
 #[test]
 fn none_waits_while_processes_are_kept() {
     let pair = Pair::new();

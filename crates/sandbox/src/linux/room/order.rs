@@ -62,7 +62,7 @@ pub(super) struct Take {
     pub(super) directory: (u64, u64),
     /// The command.
     pub(super) text: CString,
-    /// What bash reads first.
+    /// The script that bash reads first.
     pub(super) script: Vec<u8>,
 }
 

@@ -32,12 +32,12 @@ pub(super) struct Command {
     groups: Option<Groups>,
     tag: Option<Tag>,
     has_ended: bool,
-    started: Instant,
+    born: Instant,
+    /// When it began to do what somebody wants; none as long as it waits for its command.
+    began: Option<Instant>,
     /// True if nobody can answer for its connections, though the keeper was to.
     is_unheard: bool,
     was_clear: bool,
-    /// False as long as it waits for its command.
-    is_anybodys: bool,
 }
 
 /// The descriptors that a command begins with.
@@ -83,23 +83,21 @@ impl Command {
         tools: Tools<'_>,
         slots: &mut Slots,
     ) -> Result<Self, Box<(Option<Groups>, Refused)>> {
-        let failed = |error: io::Error| Refused::new(Step::Prepare, &error);
         let missing = || Refused::AtStep { step: Step::Prepare, errno: libc::EMFILE };
         let [stdout, stderr, cwd, rest @ ..] = descriptors else { return Err(Box::new((groups, missing()))) };
         let own = match order.answering {
-            Answering::Caller => Ok(None),
-            Answering::Keeper => Channel::new().map(Some).map_err(failed),
-        };
-        let own = match own {
-            Ok(own) => own,
-            Err(refused) => return Err(Box::new((groups, refused))),
+            Answering::Caller => None,
+            Answering::Keeper => match Channel::new() {
+                Ok(channel) => Some(channel),
+                Err(error) => return Err(Box::new((groups, Refused::new(Step::Prepare, &error)))),
+            },
         };
         let Some(channel) = own.as_ref().map(Channel::end).or(rest.first()) else {
             return Err(Box::new((groups, missing())));
         };
         let given = Given { stdin: tools.null, stdout, stderr, cwd, channel };
         let mut command = Self::begin(order, given, groups, tools.filters, slots)?;
-        command.is_anybodys = true;
+        command.begin_for_somebody();
         if let Some(own) = own {
             let listener = own.received();
             command.is_unheard = listener.is_none();
@@ -133,10 +131,10 @@ impl Command {
                     groups,
                     tag,
                     has_ended: false,
-                    started: Instant::now(),
+                    born: Instant::now(),
+                    began: None,
                     is_unheard: false,
                     was_clear: false,
-                    is_anybodys: false,
                 })
             }
             Err(refused) => Err(Box::new((groups, refused))),
@@ -147,19 +145,20 @@ impl Command {
         self.pid
     }
 
-    /// It has waited, and does what somebody wants from now on.
+    /// Notes that it does what somebody wants from now on.
     pub(super) fn begin_for_somebody(&mut self) {
-        self.is_anybodys = true;
-        self.started = Instant::now();
+        self.began = Some(Instant::now());
     }
 
     /// Returns true if it does what somebody wants, or has done so.
     pub(super) fn is_anybodys(&self) -> bool {
-        self.is_anybodys
+        self.began.is_some()
     }
 
-    pub(super) fn age(&self) -> Duration {
-        self.started.elapsed()
+    /// Returns true if it began to do so just now.
+    pub(super) fn is_new(&self) -> bool {
+        const BRIEF: Duration = Duration::from_millis(100);
+        self.began.is_some_and(|began| began.elapsed() < BRIEF)
     }
 
     /// Can be read when the shell has ended.
@@ -207,18 +206,17 @@ impl Command {
     pub(super) fn note_end(&mut self) -> bool {
         let groups = self.groups.as_ref().filter(|groups| groups.directory().is_some());
         let by_group = groups.map(Groups::are_empty);
-        self.was_clear = by_group.unwrap_or_else(|| {
-            self.is_clear_by_tag().unwrap_or_else(|| self.tree().is_clear().unwrap_or(false))
-        });
+        self.was_clear =
+            by_group.unwrap_or_else(|| self.is_clear_by_tag().unwrap_or_else(|| self.is_clear()));
         self.was_clear && by_group.is_none()
     }
 
-    /// Returns true if nobody born since its shell carries its tag, which in a room nobody can shed. None if that cannot be
-    /// told so, because too many were.
+    /// Returns true if nobody born since its shell carries its tag, which in a room nobody can shed. None if too many were born,
+    /// or the shell is so old that their ids may have gone round.
     fn is_clear_by_tag(&self) -> Option<bool> {
-        /// Ids do not go round in that time.
-        const BRIEF: Duration = Duration::from_secs(1);
-        let tag = self.tag.filter(|_| self.age() < BRIEF)?;
+        /// There are 32,768 ids at least, and no more than that many are given out in a second.
+        const BRIEF: Duration = Duration::from_millis(250);
+        let tag = self.tag.filter(|_| self.born.elapsed() < BRIEF)?;
         tree::nobody_since(self.pid, tag)
     }
 

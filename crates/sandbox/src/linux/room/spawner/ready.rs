@@ -65,7 +65,7 @@ impl Model {
 #[derive(Debug)]
 pub(super) struct Ready {
     command: Command,
-    /// What it was started as.
+    /// The order that it was started with.
     bytes: Vec<u8>,
     directory: (u64, u64),
     /// The count of changes in the room when it was started.

@@ -51,7 +51,8 @@ impl Slots {
         self.shared.end_starting(self.network);
         // What is in them would stay open: pipes, for one.
         for slot in slots {
-            dup3(self.null.as_fd(), slot, DupFlags::CLOEXEC)?;
+            // A process may run by now, so this must not look like a failure to start it.
+            let _ = dup3(self.null.as_fd(), slot, DupFlags::CLOEXEC);
         }
         Ok(done?)
     }

@@ -4,7 +4,6 @@
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -160,7 +159,7 @@ impl Serving {
 
     /// Has the one that waits gone before a command begins that may look at processes.
     pub(super) fn hide_ready(&mut self) {
-        /// It dies in less than one; nobody is kept waiting for one that does not.
+        /// A killed shell takes less than one; nobody is kept waiting for one that does not die.
         const MOST_MILLISECONDS: i64 = 20;
         let patience = Timespec { tv_sec: 0, tv_nsec: MOST_MILLISECONDS * 1_000_000 };
         if let Some(ready) = self.waiting.ready.take() {
@@ -210,8 +209,7 @@ impl Serving {
 
     /// Returns true if commands come one upon the other, so that one that waits would only take their time.
     fn is_busy(&self) -> bool {
-        const BRIEF: Duration = Duration::from_millis(100);
         let mut running = self.connections.values().filter_map(|connection| connection.command.as_ref());
-        running.any(|command| command.age() < BRIEF)
+        running.any(Command::is_new)
     }
 }
