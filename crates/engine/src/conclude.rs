@@ -185,6 +185,7 @@ fn denials(ended: &Ended, reader: Reader) -> Vec<String> {
         limits_reached: &ended.limits_reached,
         refused_sockets: &ended.refused_sockets,
         restored: &ended.restored,
+        names: &ended.names,
     };
     end.denials(reader)
 }

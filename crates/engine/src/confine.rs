@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
-use crate::places::{Places, Seen, reads_settings};
+use crate::places::{Places, Seen, followed, reads_settings};
 use crate::rooms::{Entry, NoRoom, RoomSettings, Rooms, SharedTemporary, Wanted};
 use offer::{Offer, offer};
 
@@ -263,6 +263,7 @@ fn alone(
         workspaces,
         kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
         secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
+        settings: followed(),
         sockets: sockets(job, settings),
         attended: job.leftovers == Leftovers::End,
         temporary: job.temporary.clone(),

@@ -49,6 +49,7 @@ impl Examination {
             workspaces: vec![],
             kept: vec![],
             secrets: vec![],
+            settings: vec![],
             sockets: vec![],
             attended: true,
             temporary: temporary.to_owned(),

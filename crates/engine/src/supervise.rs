@@ -39,6 +39,8 @@ pub(crate) struct Ended {
     pub(crate) refused_sockets: Vec<String>,
     /// What it changed of the repositories in the workspace, and was put back.
     pub(crate) restored: Vec<Restored>,
+    /// Names that it was kept from making or changing.
+    pub(crate) names: Vec<bashtion_sandbox::Stopped>,
     pub(crate) tracking: &'static str,
     pub(crate) stopping: Stopping,
     pub(crate) answers: Answers,
@@ -375,6 +377,7 @@ impl Watch {
             limits_reached: shell.child().tree().limits_reached(),
             refused_sockets: shell.child().tree().refused_sockets(),
             restored: shell.child().tree().restore(),
+            names: shell.child().tree().stopped(),
             report: report(shell.child().report(), &notes),
             confinement,
             tracking: shell.child().tree().method(),

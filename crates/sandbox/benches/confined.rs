@@ -60,6 +60,7 @@ fn confinement(workspace: &Path, mode: Mode, namespaces: Namespaces, sandbox: &S
         workspaces: vec![workspace.to_owned()],
         kept: vec![],
         secrets: secrets.into_iter().chain(["/etc/shadow".into()]).filter(|path| path.exists()).collect(),
+        settings: vec![],
         sockets: vec![],
         attended: true,
         temporary: "/tmp".into(),

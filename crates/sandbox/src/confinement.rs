@@ -22,6 +22,9 @@ pub struct Confinement {
     pub kept: Vec<PathBuf>,
     /// Files and directories that it may not read. Absolute; those that don't exist are passed over.
     pub secrets: Vec<PathBuf>,
+    /// Files and directories in the workspaces, by the last parts of their paths, that an agent, an editor or a tool of the user runs
+    /// or follows: those that exist stay as they are, and none can be made.
+    pub settings: Vec<PathBuf>,
     /// Unix sockets of the host that it may connect to in [`Mode::Workspace`], or directories of such. Absolute.
     pub sockets: Vec<PathBuf>,
     /// Whether it ends before its starter does. What outlives it has nobody who answers for its connections, and can have
@@ -113,6 +116,28 @@ pub enum Restoring {
     NotPutBack,
     /// It could not be looked at.
     NotChecked,
+}
+
+/// A name that a command was kept from making or changing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// Where it would have been.
+    pub path: PathBuf,
+    /// The reason.
+    pub why: StoppedBy,
+}
+
+/// The reason why a name is not for a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoppedBy {
+    /// A key of git's configuration that holds a command or leads elsewhere.
+    Key(String),
+    /// Git would run or follow it outside.
+    Git,
+    /// It would make a directory a repository that nobody has looked at.
+    Repository,
+    /// An agent, an editor or a tool would run or follow it outside.
+    Settings,
 }
 
 /// A limit that a command has run into.

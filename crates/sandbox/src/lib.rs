@@ -59,7 +59,7 @@ mod imp;
 pub use child::Child;
 pub use confinement::{
     ConfineError, Confinement, Limit, Mode, Namespaces, Network, Requirement, ResourceLimits, Restored,
-    Restoring,
+    Restoring, Stopped, StoppedBy,
 };
 pub use detach::detach;
 pub use exit::{Exit, Signal, UnknownSignal, Usage};

@@ -21,7 +21,7 @@ use crate::room::{RoomFacts, RoomPlan, RoomStatus};
 use crate::spec::{Output, Piping, Prepared, SpawnError, Step};
 use crate::{
     Child, ConfineError, Confinement, Exit, Landlock, Limit, Mode as Confining, Network, Process, Report,
-    Requirement, ResourceLimits, Restored, Usage,
+    Requirement, ResourceLimits, Restored, Stopped, Usage,
 };
 
 const NEEDS_LINUX: &str = "the sandbox needs Linux with Landlock; only off is possible here";
@@ -369,6 +369,12 @@ impl Tree {
     /// None, because none is refused here.
     #[must_use]
     pub fn refused_sockets(&self) -> Vec<String> {
+        vec![]
+    }
+
+    /// Nothing, because nothing is kept from them here.
+    #[must_use]
+    pub fn stopped(&self) -> Vec<Stopped> {
         vec![]
     }
 

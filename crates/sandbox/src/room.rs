@@ -7,7 +7,7 @@ use crate::wire::{Reader, Writer};
 use crate::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits};
 
 /// The version of everything that passes between a room and those who use it. A room of another version is another room.
-pub const ROOM_VERSION: u32 = 3;
+pub const ROOM_VERSION: u32 = 4;
 
 /// Everything that decides what a room is. Its keeper is told it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct RoomFacts {
     pub repositories: Vec<KnownRepository>,
     /// A gap in the protection of repositories, if there is one.
     pub gap: Option<String>,
+    /// True if git directories are closed but for data, and whoever answers for a command answers for the names in them.
+    pub are_closed: bool,
     /// The room's own network, as the kernel numbers them.
     pub network: Option<u64>,
     /// The limit of processes for all its commands together, where there are no control groups.
@@ -151,6 +153,7 @@ impl RoomFacts {
             writer.byte(known.without_hooks.into());
         });
         writer.bytes(self.gap.as_deref().unwrap_or_default().as_bytes());
+        writer.byte(self.are_closed.into());
         writer.optional(self.processes);
         writer.optional(self.network);
         writer.into_bytes()
@@ -176,6 +179,7 @@ impl RoomFacts {
                 })
             })?,
             gap: Some(String::from_utf8_lossy(reader.bytes()?).into_owned()).filter(|gap| !gap.is_empty()),
+            are_closed: reader.flag()?,
             processes: reader.optional()?,
             network: reader.optional()?,
         })
@@ -239,14 +243,16 @@ pub(crate) fn stamp(directory: &Path) -> Option<Stamp> {
 }
 
 fn write_confinement(writer: &mut Writer, confinement: &Confinement) {
-    let Confinement { writable, workspaces, kept, secrets, sockets, .. } = confinement;
+    let Confinement { writable, workspaces, kept, secrets, settings, sockets, .. } = confinement;
     writer.byte(match confinement.mode {
         Mode::Off => 0,
         Mode::Workspace => 1,
         Mode::ReadOnly => 2,
     });
     writer.byte((confinement.network == Network::On).into());
-    [writable, workspaces, kept, secrets, sockets].into_iter().for_each(|paths| writer.paths(paths));
+    [writable, workspaces, kept, secrets, settings, sockets]
+        .into_iter()
+        .for_each(|paths| writer.paths(paths));
     writer.byte(confinement.attended.into());
     writer.path(&confinement.temporary);
     write_limits(writer, &confinement.limits);
@@ -267,6 +273,7 @@ fn read_confinement(reader: &mut Reader<'_>) -> Option<Confinement> {
         workspaces: reader.paths()?,
         kept: reader.paths()?,
         secrets: reader.paths()?,
+        settings: reader.paths()?,
         sockets: reader.paths()?,
         attended: reader.flag()?,
         temporary: reader.path()?,

@@ -37,6 +37,11 @@ pub(super) enum What {
     /// A device other than the harmless ones.
     OpeningDevice(PathBuf),
     ChangingRepository,
+    /// Of git's configuration.
+    SettingKey {
+        key: String,
+        file: PathBuf,
+    },
     /// Hosts or addresses; none if only names were looked up, and which is not known.
     Connecting(Vec<String>),
     /// A path, or `@name`.
@@ -67,6 +72,7 @@ impl Denial {
             | What::Using(_)
             | What::OpeningDevice(_)
             | What::ChangingRepository
+            | What::SettingKey { .. }
             | What::Connecting(_)
             | What::ConnectingToSocket(_)
             | What::OpeningSocket
@@ -90,6 +96,10 @@ impl Display for What {
             Self::Using(path) => write!(f, "using {}", shown(path)),
             Self::OpeningDevice(path) => write!(f, "opening the device {}", shown(path)),
             Self::ChangingRepository => f.write_str("changing hooks or configuration of a repository"),
+            Self::SettingKey { key, file } => match plain(key) {
+                Some(key) => write!(f, "setting {key} in {}", shown(file)),
+                None => write!(f, "setting {key:?} in {}", shown(file)),
+            },
             Self::Connecting(whom) if whom.is_empty() => f.write_str("connecting to other machines"),
             Self::Connecting(whom) => write!(f, "connecting to {}", whom.join(", ")),
             Self::ConnectingToSocket(name) => match plain(name) {
@@ -154,6 +164,10 @@ mod tests {
             denial(What::Using("/h/.ssh/id".into()), Remedy::Readable("/h/.ssh".into())),
             denial(What::OpeningDevice("/dev/kvm".into()), Remedy::SandboxOff),
             denial(What::ChangingRepository, Remedy::ByHand("do that outside of the sandbox")),
+            denial(
+                What::SettingKey { key: "core.pager".into(), file: "/w/.git/config".into() },
+                Remedy::ByHand("do that outside of the sandbox"),
+            ),
             denial(What::Connecting(vec!["a.example".into(), "b.example".into()]), Remedy::Network),
             denial(What::Connecting(vec![]), Remedy::NetworkInWorkspaceMode),
             denial(What::ConnectingToSocket("/run/x.sock".into()), Remedy::Socket("/run/x.sock".into())),
@@ -180,6 +194,7 @@ mod tests {
         using /h/.ssh/id: WHY; allow it with readable = ["/h/.ssh"] under [sandbox] in the user's configuration
         opening the device /dev/kvm: WHY; such commands need --sandbox off
         changing hooks or configuration of a repository: WHY; do that outside of the sandbox
+        setting core.pager in /w/.git/config: WHY; do that outside of the sandbox
         connecting to a.example, b.example: WHY; allow it with --network on
         connecting to other machines: WHY; allow it with --sandbox workspace --network on
         connecting to the socket /run/x.sock: WHY; allow it with sockets = ["/run/x.sock"] under [sandbox] in the user's configuration
@@ -199,6 +214,7 @@ mod tests {
         using /h/.ssh/id: WHY; ask your user to allow it with readable = ["/h/.ssh"] under [sandbox] in the configuration
         opening the device /dev/kvm: WHY; ask your user to run this command outside of the sandbox
         changing hooks or configuration of a repository: WHY; ask your user to do that outside of the sandbox
+        setting core.pager in /w/.git/config: WHY; ask your user to do that outside of the sandbox
         connecting to a.example, b.example: WHY; ask your user to allow it with network = "on" under [sandbox] in the configuration
         connecting to other machines: WHY; ask your user to allow it with mode = "workspace" and network = "on" under [sandbox] in the configuration
         connecting to the socket /run/x.sock: WHY; ask your user to allow it with sockets = ["/run/x.sock"] under [sandbox] in the configuration

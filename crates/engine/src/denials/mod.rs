@@ -22,7 +22,7 @@ mod wishes;
 use std::path::Path;
 use std::time::SystemTime;
 
-use bashtion_sandbox::{Confinement, Exit, Limit, Mode, Report, Restored};
+use bashtion_sandbox::{Confinement, Exit, Limit, Mode, Report, Restored, Stopped};
 
 use crate::Output;
 use denial::Denial;
@@ -48,6 +48,7 @@ pub(crate) struct End<'a> {
     pub(crate) limits_reached: &'a [Limit],
     pub(crate) refused_sockets: &'a [String],
     pub(crate) restored: &'a [Restored],
+    pub(crate) names: &'a [Stopped],
 }
 
 /// More would be repetition.
@@ -71,6 +72,7 @@ impl End<'_> {
         let evidence = Evidence::gather(self);
         let mut denials = limits::reached(self, &evidence);
         denials.extend(repositories::restored(self.restored));
+        denials.extend(repositories::stopped(self.names));
         if self.confinement.mode != Mode::Off {
             denials.extend(files::refused(self, &evidence));
             denials.extend(network::refused(self, &evidence));

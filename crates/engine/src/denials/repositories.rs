@@ -1,6 +1,6 @@
-//! Changes to repositories in the workspace, put back or not.
+//! Changes to repositories and settings in the workspace: kept from happening, or put back, or not.
 
-use bashtion_sandbox::{Restored, Restoring};
+use bashtion_sandbox::{Restored, Restoring, Stopped, StoppedBy};
 
 use super::denial::{Denial, What};
 use super::remedy::Remedy;
@@ -26,4 +26,30 @@ pub(super) fn restored(restored: &[Restored]) -> Vec<Denial> {
         }
     }
     denials
+}
+
+/// Lists names that were not made or changed.
+pub(super) fn stopped(stopped: &[Stopped]) -> Vec<Denial> {
+    const OUTSIDE: Remedy = Remedy::ByHand("do that outside of the sandbox");
+    let denial = |Stopped { path, why }: &Stopped| {
+        let changing = What::Changing(path.clone());
+        let (what, why, remedy) = match why {
+            StoppedBy::Key(key) => (
+                What::SettingKey { key: key.clone(), file: path.clone() },
+                "git would run or follow it outside of the sandbox",
+                OUTSIDE,
+            ),
+            StoppedBy::Git => (changing, "git would run or follow it outside of the sandbox", OUTSIDE),
+            StoppedBy::Repository => (
+                changing,
+                "it would make this directory a repository whose configuration nobody has looked at",
+                Remedy::Instead("make it in /tmp"),
+            ),
+            StoppedBy::Settings => {
+                (changing, "an agent or an editor would run or follow it outside of the sandbox", OUTSIDE)
+            }
+        };
+        Denial { what, why, remedy }
+    };
+    stopped.iter().map(denial).collect()
 }

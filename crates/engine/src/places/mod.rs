@@ -1,5 +1,6 @@
 //! Which secrets and caches there are on this host.
 
+mod followed;
 mod lists;
 mod settings;
 
@@ -19,6 +20,7 @@ use rustix::io::Errno;
 use crate::SandboxSettings;
 use crate::confine::expand;
 use crate::plan::is_program;
+pub(crate) use followed::followed;
 use lists::{CACHES, MADE_IN, SECRETS, SETTINGS, SYSTEM_SECRETS, TOOL_HOMES, VARIABLES};
 pub(crate) use settings::{FoundSettings, Seen, reads_settings};
 

@@ -16,7 +16,7 @@ use super::temporary::KeptFiles;
 use super::wanted::Wanted;
 use super::{NoRoom, Place, RoomChoice};
 use crate::confine::{expand, limits_or_usual};
-use crate::places::FoundSettings;
+use crate::places::{FoundSettings, followed};
 use crate::servant;
 
 /// The first argument of a keeper. Nobody types it.
@@ -63,6 +63,7 @@ impl Assignment {
             workspaces: wanted.workspaces.clone(),
             kept: kept.filter_map(|path| path.canonicalize().ok()).collect(),
             secrets: secrets.iter().cloned().chain(own).collect(),
+            settings: followed(),
             sockets: vec![],
             attended: true,
             temporary: PathBuf::from("/tmp"),

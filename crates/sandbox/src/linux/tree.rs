@@ -20,7 +20,7 @@ use super::orphans::Orphans;
 use super::processes::{self, Stat};
 use super::sockets::{self, Watch};
 use super::tag::{self, Tag};
-use crate::{Limit, Process, Restored};
+use crate::{Limit, Process, Restored, Stopped};
 
 /// Every process of one command.
 ///
@@ -116,6 +116,12 @@ impl Tree {
     #[must_use]
     pub fn refused_sockets(&self) -> Vec<String> {
         self.sockets.as_ref().map_or_else(Vec::new, |watch| watch.refused())
+    }
+
+    /// Lists names that they were kept from making or changing, because somebody would run or follow them outside.
+    #[must_use]
+    pub fn stopped(&self) -> Vec<Stopped> {
+        self.sockets.as_ref().map_or_else(Vec::new, |watch| watch.stopped())
     }
 
     /// A descriptor that can be read when they want a connection and nobody answers yet: see [`Tree::answer`].

@@ -49,7 +49,7 @@ pub(super) enum Test {
     Null { argument: u32 },
 }
 
-const ALLOW: sock_filter = ret(libc::SECCOMP_RET_ALLOW);
+pub(super) const ALLOW: sock_filter = ret(libc::SECCOMP_RET_ALLOW);
 const KILL: sock_filter = ret(libc::SECCOMP_RET_KILL_PROCESS);
 
 /// Offsets in the kernel's `struct seccomp_data`.

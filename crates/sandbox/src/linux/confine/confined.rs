@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::host::{landlock, may_mount};
 use super::mounts::{Cover, Layer, Layers, Mounts};
-use super::repositories::Repositories;
+use super::repositories::{Repositories, keeps_closed};
 use super::rules::{Hold, Rules};
 use super::scratch::{Scratch, Temporary};
 use super::snapshot::Snapshot;
@@ -33,7 +33,7 @@ impl Known {
         let mut confinement = confinement.clone();
         let mut repositories = Repositories::default();
         if confinement.mode == Mode::Workspace {
-            repositories = Repositories::find(&confinement.workspaces).map_err(exhausted)?;
+            repositories = Repositories::find(&confinement, keeps_closed(&confinement)).map_err(exhausted)?;
             confinement.writable.append(&mut repositories.elsewhere);
         }
         let mut known = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,9 @@ impl Confined {
 
     /// Looks at the workspaces anew.
     pub(in super::super) fn look_again(&self) -> Result<(), ConfineError> {
-        *self.repositories() = Repositories::find(&self.confinement().workspaces).map_err(exhausted)?;
+        let confinement = self.confinement();
+        *self.repositories() =
+            Repositories::find(confinement, keeps_closed(confinement)).map_err(exhausted)?;
         Ok(())
     }
 
@@ -93,7 +95,9 @@ impl Confined {
             surroundings.snapshot = Snapshot::of_all(&repositories).map_err(exhausted)?;
             return Ok(surroundings);
         }
-        surroundings.snapshot = Snapshot::of_absent(&repositories).map_err(exhausted)?;
+        if !keeps_closed(confinement) {
+            surroundings.snapshot = Snapshot::of_absent(&repositories).map_err(exhausted)?;
+        }
         let mut mounts = Mounts::default();
         let temporaries = scratch.temporaries();
         let writable = confinement.writable.iter().chain([&temporaries]);

@@ -25,6 +25,8 @@ pub(super) struct Needs {
     pub(super) own_processes: bool,
     /// True if whoever answers for connections also makes sockets for datagrams.
     pub(super) datagrams: bool,
+    /// True if somebody answers for names in repositories, which are read-only otherwise.
+    pub(super) names: bool,
 }
 
 impl Needs {
@@ -39,6 +41,7 @@ impl Needs {
             asks: false,
             own_processes: true,
             datagrams: false,
+            names: false,
         }
     }
 }
@@ -67,6 +70,9 @@ pub(super) fn rules(needs: Needs) -> Vec<Rule> {
     }
     if needs.asks {
         rules.push(Rule { call: libc::SYS_connect, when: When::Always, answer: Answer::Ask });
+    }
+    if needs.names {
+        rules.extend(NAMES);
     }
     if needs.no_truncation {
         rules.extend(TRUNCATION);
@@ -176,6 +182,53 @@ pub(super) const KERNEL: &[Rule] = &[
     never(libc::SYS_modify_ldt),
     never(libc::SYS_vhangup),
 ];
+
+/// Names that are made, moved and removed: a git directory is read-only, and whoever answers does what is harmless in it.
+pub(super) const NAMES: &[Rule] = &[
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_open, When::Any(&[Test::Has { argument: 1, mask: CREATE }])),
+    asked_if(libc::SYS_openat, When::Any(&[Test::Has { argument: 2, mask: CREATE }])),
+    // Its flags are in memory, where no filter sees them.
+    unknown(libc::SYS_openat2),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_creat, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_mkdir, When::Always),
+    asked_if(libc::SYS_mkdirat, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_rename, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_renameat, When::Always),
+    asked_if(libc::SYS_renameat2, When::Always),
+    // Git removes its locks by this one; those who remove whole trees use the other.
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_unlink, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_rmdir, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_unlinkat, When::Any(&[Test::Has { argument: 2, mask: REMOVE_DIRECTORY }])),
+    #[cfg(target_arch = "aarch64")]
+    asked_if(libc::SYS_unlinkat, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_chmod, When::Always),
+    asked_if(libc::SYS_fchmodat, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_link, When::Always),
+    asked_if(libc::SYS_linkat, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_symlink, When::Always),
+    asked_if(libc::SYS_symlinkat, When::Always),
+    #[cfg(target_arch = "x86_64")]
+    asked_if(libc::SYS_mknod, When::Always),
+    asked_if(libc::SYS_mknodat, When::Always),
+];
+
+const CREATE: u32 = libc::O_CREAT.cast_unsigned();
+const REMOVE_DIRECTORY: u32 = libc::AT_REMOVEDIR.cast_unsigned();
+
+const fn asked_if(call: libc::c_long, when: When) -> Rule {
+    Rule { call, when, answer: Answer::Ask }
+}
 
 const NOT_SELF: When = When::Any(&[Test::NotZero { argument: 0 }]);
 
@@ -384,6 +437,7 @@ mod tests {
                                 asks,
                                 own_processes,
                                 datagrams: false,
+                                names: false,
                             };
                             all.push(needs);
                             if asks && own_processes {

@@ -3,7 +3,10 @@
 
 use std::sync::OnceLock;
 
+use super::bpf::ALLOW;
+use super::child::install;
 use crate::Landlock;
+use crate::imp::namespaces::in_a_copy;
 
 /// What Landlock can do on the running kernel.
 #[must_use]
@@ -34,6 +37,18 @@ fn effective_capabilities() -> u64 {
     // SAFETY: both point to live values of the layout that this version has.
     let result = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()) };
     if result == 0 { u64::from(sets[0]) | (u64::from(sets[3]) << 32) } else { 0 }
+}
+
+/// Returns true if somebody can answer for system calls of a command. The kernel allows one who does, and that may be a
+/// program around this one.
+pub(in super::super) fn may_listen() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        const NEW_LISTENER: i64 = 8;
+        // SAFETY: takes numbers.
+        let settle = || unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 };
+        in_a_copy(|| settle() && install(&[ALLOW], NEW_LISTENER).is_some())
+    })
 }
 
 /// Whether filters of system calls can be installed.

@@ -25,10 +25,11 @@ pub(super) use account::{NO_LISTENER, TreeHeld, room_report};
 pub(super) use child::{Identity, Orders, raise_loopback};
 pub use confined::Confined;
 pub(super) use confined::{Known, Surroundings, capabilities};
-pub(super) use host::may_mount;
 pub use host::{has_seccomp, landlock};
+pub(super) use host::{may_listen, may_mount};
 pub(super) use mounting::{identity_of, mount_cover, mount_proc, mount_shared_memory, mount_terminals};
 pub use remove::remove_tree;
+pub(super) use repositories::open_beneath;
 pub(super) use room_filters::Filters;
 pub(super) use rooms::snapshot_of;
 pub(super) use rooms::{Protected, RoomRules, RoomTree};
@@ -36,3 +37,8 @@ pub(super) use rules::Hold;
 pub(super) use ruleset::marker;
 pub use scratch::Temporary;
 pub(super) use snapshot::Snapshot;
+
+/// Lays a read-only mount over a directory, if it is the one of that device and number.
+pub(super) fn cover_read_only(path: &std::path::Path, file: (u64, u64)) -> Option<mounts::Mounts> {
+    mounts::Mounts::read_only(path, file)
+}

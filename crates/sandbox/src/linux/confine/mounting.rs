@@ -81,6 +81,12 @@ fn changed(bind: &Bind) -> Option<RawFd> {
         None => return Some(fd),
         Some(Change::ReadOnly) => ATTR_RDONLY,
         Some(Change::Harmless) => ATTR_NOSUID | ATTR_NODEV,
+        Some(Change::Open) => {
+            let attributes = Attributes { set: ATTR_NOSUID | ATTR_NODEV, clear: ATTR_RDONLY, ..NO_CHANGE };
+            // Where the host itself has it read-only, it stays so.
+            set_attributes(fd, c"", libc::AT_EMPTY_PATH | RECURSIVE, attributes);
+            return Some(fd);
+        }
         Some(Change::Closed) => ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
         Some(Change::Scaffold) => {
             let attributes = Attributes { set: ATTR_RDONLY, ..NO_CHANGE };

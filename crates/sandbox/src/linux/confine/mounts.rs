@@ -76,6 +76,8 @@ pub(super) enum Change {
     Closed,
     /// Nothing in it can be changed, but what is mounted beneath it stays as it is.
     Scaffold,
+    /// It can be changed, though what it is taken from cannot. Otherwise harmless.
+    Open,
 }
 
 /// Devices that programs expect to write.
@@ -112,13 +114,16 @@ impl Mounts {
         let mut closed: Option<&Path> = None;
         for (path, layer) in &layers.over {
             // What is in a directory that is hidden or kept as a whole is so too.
-            if closed.is_some_and(|closed| path.starts_with(closed) && *layer != Layer::Hidden) {
+            let counts = matches!(layer, Layer::Hidden | Layer::Open);
+            if closed.is_some_and(|closed| path.starts_with(closed) && !counts) {
                 continue;
             }
             let metadata = path.symlink_metadata().ok()?;
             let bind = match layer {
                 Layer::InPlace => Bind::new(path, path)?,
                 Layer::Unchanged => Bind::new(path, path)?.with(Change::ReadOnly),
+                Layer::Open if self.hides(path) => continue,
+                Layer::Open => Bind::new(path, path)?.with(Change::Open),
                 Layer::Hidden if self.hides(path) => continue,
                 // A device on a mount without devices cannot be opened.
                 Layer::Hidden if !metadata.is_dir() => {
@@ -130,7 +135,7 @@ impl Mounts {
                 Layer::Hidden => cover.over(path)?.with(Change::Closed),
             };
             match layer {
-                Layer::InPlace => {}
+                Layer::InPlace | Layer::Open => {}
                 Layer::Unchanged => closed = Some(path),
                 Layer::Hidden => {
                     closed = Some(path);
@@ -140,6 +145,12 @@ impl Mounts {
             self.laid_over.push(bind);
         }
         Some(())
+    }
+
+    /// One directory that is read-only, if it is the one of that device and number.
+    pub(super) fn read_only(path: &Path, file: (u64, u64)) -> Option<Self> {
+        let bind = Bind { file: Some(file), ..Bind::of_later(path, path)? };
+        Some(Self { laid_over: vec![bind.with(Change::ReadOnly)], ..Self::default() })
     }
 
     /// Lists the secrets of which a copy is shown, and which file each copy is.
@@ -184,6 +195,8 @@ pub(super) struct Layers {
 pub(super) enum Layer {
     /// May be written into, not moved away.
     InPlace,
+    /// May be written into, though what is around it may not be changed.
+    Open,
     /// May not be changed.
     Unchanged,
     /// Cannot be seen.

@@ -2,16 +2,23 @@
 //! the repository must not write those.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::exhaustion::{is_exhaustion, unless_exhausted};
+use super::host::may_listen;
 use super::mounts::Layer;
+use crate::Confinement;
+use crate::imp::git::is_open;
 use crate::room::KnownRepository;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat,
+};
 use rustix::io::Errno;
 
 /// What was found in the workspaces.
@@ -29,6 +36,10 @@ pub(super) struct Repositories {
     pub(super) gap: Option<&'static str>,
     /// The directories that were looked into.
     pub(super) searched: Vec<PathBuf>,
+    /// True if git directories are closed but for data, and somebody answers for the names in them.
+    are_closed: bool,
+    /// Settings that must stay as they are, by the last parts of their paths.
+    settings: Vec<PathBuf>,
     seen: usize,
 }
 
@@ -67,11 +78,17 @@ const BY_LINK: &str = "a repository's git directory, hooks or configuration is a
 /// What a project says about its own sandbox; the next command is to read it too.
 const PROJECT_FILE: &str = ".bashtion.toml";
 
+/// Returns true if git directories are read-only for a command, because somebody answers for the names in them.
+pub(super) fn keeps_closed(confinement: &Confinement) -> bool {
+    confinement.attended && may_listen()
+}
+
 impl Repositories {
-    /// The repositories in these directories, linked worktrees and submodules included. Links are not followed. An error only
-    /// if descriptors or memory have run out.
-    pub(super) fn find(workspaces: &[PathBuf]) -> io::Result<Self> {
-        let mut found = Self::default();
+    /// The repositories in the workspaces, linked worktrees and submodules included, and settings that others follow. Links
+    /// are not followed. An error only if descriptors or memory have run out.
+    pub(super) fn find(confinement: &Confinement, are_closed: bool) -> io::Result<Self> {
+        let Confinement { workspaces, settings, .. } = confinement;
+        let mut found = Self { are_closed, settings: settings.clone(), ..Self::default() };
         for root in workspaces {
             found.keep(root.join(PROJECT_FILE), Layer::Unchanged);
             found.search(root, workspaces)?;
@@ -112,8 +129,9 @@ impl Repositories {
         while let Some(directory) = queue.pop_front()
             && self.may_look()
         {
-            let entries = match fs::read_dir(&directory) {
-                Ok(entries) => entries,
+            let opened = open_beneath(root, &directory);
+            let (fd, entries) = match opened.and_then(|fd| Ok((Dir::read_from(&fd)?, fd))) {
+                Ok((entries, fd)) => (fd, entries),
                 Err(error) => {
                     self.add_unreadable(root, &directory, error)?;
                     continue;
@@ -123,18 +141,25 @@ impl Repositories {
             let mut inner = vec![];
             let (mut head, mut objects) = (false, false);
             for entry in entries {
-                let typed = entry.and_then(|entry| Ok((entry.file_type()?, entry)));
-                let Some((kind, entry)) = self.readable(typed) else { continue };
-                let name = entry.file_name();
+                let Some(entry) = self.readable(entry.map_err(io::Error::from)) else { continue };
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name == "." || name == ".." {
+                    continue;
+                }
+                let Some(kind) = self.readable(kind_of(&fd, &entry)) else { continue };
+                let path = directory.join(name);
+                if self.settings.iter().any(|setting| path.ends_with(setting)) {
+                    self.keep(path.clone(), Layer::Unchanged);
+                }
                 match name.to_str() {
                     // Whatever is in it: a command may have made it look like none for a while.
-                    Some(".git") if kind.is_dir() => self.add_git_directory(root, &entry.path())?,
-                    Some(".git") if kind.is_symlink() => self.gap = Some(BY_LINK),
-                    Some(".git") => self.add_git_file(root, &entry.path(), workspaces)?,
-                    name if kind.is_dir() => {
+                    Some(".git") if kind == FileType::Directory => self.add_git_directory(root, &path)?,
+                    Some(".git") if kind == FileType::Symlink => self.gap = Some(BY_LINK),
+                    Some(".git") => self.add_git_file(root, &fd, &path, workspaces)?,
+                    name if kind == FileType::Directory => {
                         objects |= name == Some("objects");
                         if !name.is_some_and(|name| PASSED_OVER.contains(&name)) {
-                            inner.push(entry.path());
+                            inner.push(path);
                         }
                     }
                     name => head |= name == Some("HEAD"),
@@ -186,11 +211,16 @@ impl Repositories {
             Ok(fd) => fd,
             Err(error) => return self.add_unreadable(root, git, error),
         };
-        let without_hooks = !make_what_is_missing(fd.as_fd())?;
-        self.keep(git.to_owned(), Layer::InPlace);
-        for name in ["hooks", "config", "config.worktree", "commondir", "info/attributes"] {
-            self.keep(git.join(name), Layer::Unchanged);
-        }
+        let without_hooks = if self.are_closed {
+            self.close(git)?;
+            false
+        } else {
+            self.keep(git.to_owned(), Layer::InPlace);
+            for name in ["hooks", "config", "config.worktree", "commondir", "info/attributes"] {
+                self.keep(git.join(name), Layer::Unchanged);
+            }
+            !make_what_is_missing(fd.as_fd())?
+        };
         let parent = git.parent().filter(|_| git != root).map(|parent| open_beneath(root, parent));
         let parent = parent.map(unless_exhausted).transpose()?.flatten().map(Arc::new);
         let (path, fd, root_path) = (git.to_owned(), fd.into(), root.to_owned());
@@ -199,11 +229,30 @@ impl Repositories {
             if !self.may_look() {
                 return Ok(());
             }
-            for name in ["commondir", "gitdir", "config.worktree"] {
-                self.keep(worktree.join(name), Layer::Unchanged);
+            if self.are_closed {
+                self.open_data(&worktree)?;
+            } else {
+                ["commondir", "gitdir", "config.worktree"]
+                    .into_iter()
+                    .for_each(|name| self.keep(worktree.join(name), Layer::Unchanged));
             }
         }
         self.add_submodules(root, &git.join("modules"), 0)
+    }
+
+    /// Nothing in it can be changed, but for what is only data.
+    fn close(&mut self, git: &Path) -> io::Result<()> {
+        self.keep(git.to_owned(), Layer::Unchanged);
+        self.open_data(git)
+    }
+
+    fn open_data(&mut self, git: &Path) -> io::Result<()> {
+        for directory in self.directories_in(git)? {
+            if directory.file_name().and_then(OsStr::to_str).is_some_and(is_open) {
+                self.kept.push((directory, Layer::Open));
+            }
+        }
+        Ok(())
     }
 
     /// They may be nested by their names: `modules/lib/one`, and by their own submodules.
@@ -223,18 +272,26 @@ impl Repositories {
     }
 
     /// A file that says where the git directory is: of a linked worktree or a submodule.
-    fn add_git_file(&mut self, root: &Path, file: &Path, workspaces: &[PathBuf]) -> io::Result<()> {
+    fn add_git_file(
+        &mut self,
+        root: &Path,
+        parent: &OwnedFd,
+        file: &Path,
+        workspaces: &[PathBuf],
+    ) -> io::Result<()> {
         self.keep(file.to_owned(), Layer::Unchanged);
-        let parent = file.parent().map(|parent| open_beneath(root, parent));
-        if let Some(parent) = parent.map(unless_exhausted).transpose()?.flatten() {
-            self.links.push(GitFile { path: file.to_owned(), parent: parent.into() });
-        }
+        self.links.push(GitFile { path: file.to_owned(), parent: parent.try_clone()?.into() });
         let home = |path: &Path| workspaces.iter().find(|root| path.starts_with(root));
-        let Some(git) = read_path(file, "gitdir: ")? else { return Ok(()) };
+        // Of the directory that was walked to without a link, whatever is at its path by now.
+        let Some(opened) = open_at(parent.as_fd(), ".git", TO_READ, Mode::empty())? else { return Ok(()) };
+        let is_here = |path: &Path| path.starts_with(root) && path == file;
+        let Some(git) = path_in(opened, file, "gitdir: ") else { return Ok(()) };
         let Some(common) = read_path(&git.join("commondir"), "")? else {
             if let Some(root) = home(&git) {
                 self.add_git_directory(root, &git)?;
-            } else if may_be_granted(&git, workspaces) && has_worktree(&git, file.parent())? {
+            } else if may_be_granted(&git, workspaces)
+                && worktree_of(&git)?.is_some_and(|path| is_here(&path.join(".git")))
+            {
                 self.elsewhere.push(git.clone());
                 self.add_git_directory(&git, &git)?;
             }
@@ -245,7 +302,7 @@ impl Repositories {
         } else if may_be_granted(&common, workspaces)
             && git.parent() == Some(common.join("worktrees").as_path())
             && home(&git).is_none()
-            && names(&git.join("gitdir"), file)?
+            && read_path(&git.join("gitdir"), "")?.is_some_and(|path| is_here(&path))
         {
             // The other side agrees: a file that anybody can write here does not open anything there.
             self.elsewhere.push(common.clone());
@@ -263,13 +320,23 @@ impl Repositories {
             }
             None => return Ok(vec![]),
         }
-        let entries = match fs::read_dir(path) {
-            Ok(entries) => entries,
+        let opened = open_beneath(Path::new("/"), path);
+        let (fd, entries) = match opened.and_then(|fd| Ok((Dir::read_from(&fd)?, fd))) {
+            Ok((entries, fd)) => (fd, entries),
             Err(error) => return self.add_unreadable(Path::new("/"), path, error).map(|()| vec![]),
         };
-        let typed = entries.map(|entry| entry.and_then(|entry| Ok((entry.file_type()?, entry))));
-        let found = typed.filter_map(|typed| self.readable(typed));
-        Ok(found.filter(|(kind, _)| kind.is_dir()).map(|(_, entry)| entry.path()).collect())
+        let mut found = vec![];
+        for entry in entries {
+            let Some(entry) = self.readable(entry.map_err(io::Error::from)) else { continue };
+            let name = entry.file_name();
+            if [c".", c".."].contains(&name)
+                || self.readable(kind_of(&fd, &entry)) != Some(FileType::Directory)
+            {
+                continue;
+            }
+            found.push(path.join(OsStr::from_bytes(name.to_bytes())));
+        }
+        Ok(found)
     }
 
     fn keep(&mut self, path: PathBuf, how: Layer) {
@@ -306,7 +373,7 @@ fn may_be_granted(git: &Path, workspaces: &[PathBuf]) -> bool {
 }
 
 /// Opens a directory below another without following any link.
-pub(super) fn open_beneath(root: &Path, path: &Path) -> io::Result<OwnedFd> {
+pub(in super::super) fn open_beneath(root: &Path, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let inner = path.strip_prefix(root).map_err(|_| ErrorKind::NotFound)?;
     if inner.as_os_str().is_empty() {
@@ -348,12 +415,27 @@ fn open_at(
     unless_exhausted(openat(at, path, flags, mode).map_err(io::Error::from))
 }
 
+/// The kind of something in a directory. Not every file system tells it with the name.
+fn kind_of(directory: &OwnedFd, entry: &DirEntry) -> io::Result<FileType> {
+    match entry.file_type() {
+        FileType::Unknown => {
+            let stat = statat(directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok(FileType::from_raw_mode(stat.st_mode))
+        }
+        kind => Ok(kind),
+    }
+}
+
 /// The path in a one-line file, from that file's directory, after links.
 fn read_path(file: &Path, prefix: &str) -> io::Result<Option<PathBuf>> {
-    let Some(opened) = open_at(CWD, file, TO_READ, Mode::empty())? else { return Ok(None) };
+    let opened = open_at(CWD, file, TO_READ, Mode::empty())?;
+    Ok(opened.and_then(|opened| path_in(opened, file, prefix)))
+}
+
+fn path_in(opened: OwnedFd, file: &Path, prefix: &str) -> Option<PathBuf> {
     let text = text_of(opened);
-    let path = text.strip_prefix(prefix).map(|path| path.trim_end_matches(['\n', '\r']));
-    Ok(path.and_then(|path| file.parent()?.join(path).canonicalize().ok()))
+    let path = text.strip_prefix(prefix).map(|path| path.trim_end_matches(['\n', '\r']))?;
+    file.parent()?.join(path).canonicalize().ok()
 }
 
 const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
@@ -369,16 +451,10 @@ fn text_of(file: OwnedFd) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a submodule's configuration names this directory as the place of its files.
-fn has_worktree(git: &Path, expected: Option<&Path>) -> io::Result<bool> {
-    let Some(config) = open_at(CWD, git.join("config"), TO_READ, Mode::empty())? else { return Ok(false) };
+/// The place of a submodule's files, as its configuration says.
+fn worktree_of(git: &Path) -> io::Result<Option<PathBuf>> {
+    let Some(config) = open_at(CWD, git.join("config"), TO_READ, Mode::empty())? else { return Ok(None) };
     let text = text_of(config);
     let named = text.lines().find_map(|line| line.trim().strip_prefix("worktree")?.trim().strip_prefix('='));
-    let real = named.and_then(|path| git.join(path.trim()).canonicalize().ok());
-    Ok(real.is_some() && real == expected.and_then(|path| path.canonicalize().ok()))
-}
-
-fn names(file: &Path, expected: &Path) -> io::Result<bool> {
-    let path = read_path(file, "")?;
-    Ok(path.is_some_and(|path| expected.canonicalize().is_ok_and(|expected| path == expected)))
+    Ok(named.and_then(|path| git.join(path.trim()).canonicalize().ok()))
 }

@@ -2,7 +2,7 @@
 
 use super::bpf::{Rule, compile, compile_addition};
 use super::child::install;
-use super::filter::{Needs, rules};
+use super::filter::{NAMES, Needs, rules};
 use crate::Network;
 
 /// The filters of a room's commands.
@@ -17,7 +17,7 @@ impl Filters {
     /// For commands on this network.
     pub(in super::super) fn new(network: Network) -> Self {
         let needs = Needs::of_room(network);
-        let asking = Needs { asks: true, datagrams: true, ..needs };
+        let asking = Needs { asks: true, datagrams: true, names: true, ..needs };
         let own = |needs| rules(needs).into_iter().filter(|rule| !is_common(rule)).collect();
         let common = compile(rules(needs).into_iter().filter(is_common).collect());
         Self { common, refusing: compile_addition(own(needs)), asking: compile_addition(own(asking)) }
@@ -55,7 +55,7 @@ const NOT_COMMON: [libc::c_long; 6] = [
 
 /// Returns true for what whoever starts a room's commands does not need either.
 fn is_common(rule: &Rule) -> bool {
-    !NOT_COMMON.contains(&rule.call)
+    !NOT_COMMON.contains(&rule.call) && NAMES.iter().all(|name| name.call != rule.call)
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     fn the_filters_of_a_room_refuse_together_what_one_would() {
         for network in [Network::On, Network::Off] {
             let filters = Filters::new(network);
-            let whole = filter(Needs { asks: true, datagrams: true, ..Needs::of_room(network) });
+            let whole = filter(Needs { asks: true, datagrams: true, names: true, ..Needs::of_room(network) });
             for call in 0..480 {
                 for argument in [0, 1, 2, 3, 10, 16, 0x5412, 0x1000_0000, u32::MAX] {
                     let arguments = [argument, argument, 0, 0, 0, 0];

@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::confined::exhausted;
+use super::host::may_listen;
 use super::mounting::COVER;
 use super::mounts::{Bind, Change, Cover, Layer, Layers, Mounts};
 use super::readable::Around;
@@ -55,7 +56,7 @@ impl RoomTree {
     /// Looks at everything now. Mountpoints are made where they are needed.
     pub(in super::super) fn new(plan: &RoomPlan) -> Result<Self, ConfineError> {
         let confinement = &plan.confinement;
-        let (repositories, mut elsewhere) = Protected::find(&confinement.workspaces).map_err(exhausted)?;
+        let (repositories, mut elsewhere) = Protected::find(confinement).map_err(exhausted)?;
         let mut writable = confinement.writable.clone();
         writable.append(&mut elsewhere);
         let own: Vec<(&Path, &Path)> = TEMPORARIES
@@ -201,8 +202,8 @@ fn is_replaced(target: &Path, writable: &[PathBuf]) -> bool {
 
 impl Protected {
     /// Looks for them now; and for git directories elsewhere that belong to a worktree in a workspace.
-    pub(in super::super) fn find(workspaces: &[PathBuf]) -> io::Result<(Self, Vec<PathBuf>)> {
-        let mut found = Repositories::find(workspaces)?;
+    pub(in super::super) fn find(confinement: &Confinement) -> io::Result<(Self, Vec<PathBuf>)> {
+        let mut found = Repositories::find(confinement, may_listen())?;
         let identity = |git: &super::repositories::GitDirectory| {
             let stat = rustix::fs::fstat(&git.fd)?;
             Ok((git.path.clone(), stat.st_dev, stat.st_ino))
@@ -233,6 +234,9 @@ impl Protected {
 
 /// Takes a snapshot of the room's repositories before a command.
 pub(in super::super) fn snapshot_of(facts: &RoomFacts) -> io::Result<Snapshot> {
+    if facts.are_closed {
+        return Ok(Snapshot::default());
+    }
     Snapshot::of_absent(&Repositories::known(&facts.repositories)?)
 }
 

@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::filter::{Needs, filter};
 use super::host::{landlock, may_mount};
 use super::readable::Around;
+use super::repositories::keeps_closed;
 use super::ruleset::{Grants, ruleset};
 use super::scratch::Scratch;
+use crate::imp::git::Ground;
 use crate::imp::sockets::{Datagrams, Reach};
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
 
@@ -107,12 +109,17 @@ impl Rules {
             asks: false,
             own_processes: false,
             datagrams: false,
+            names: false,
         };
         // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
         // loopback either, and pays for sockets only if some were named.
         let may_ask = self.confinement.attended && (namespaces || !self.confinement.sockets.is_empty());
         let asking = (mode == Mode::Workspace && may_ask).then(|| Asking {
-            filter: filter(Needs { asks: true, ..needs }),
+            filter: filter(Needs {
+                asks: true,
+                names: namespaces && keeps_closed(&self.confinement),
+                ..needs
+            }),
             reach: Arc::new(self.reach(own_network)),
         });
         Ok(Hold {
@@ -139,6 +146,7 @@ impl Rules {
             network: None,
             internet: own_network || *network == Network::On,
             datagrams: Datagrams::Refused,
+            ground: Ground::of(&self.confinement, &[]),
         }
     }
 }

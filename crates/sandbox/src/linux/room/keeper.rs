@@ -4,9 +4,9 @@
     reason = "making a process in new namespaces, and entering them, have no safe interface"
 )]
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +25,9 @@ use super::order::step_of;
 use super::shared::Shared;
 use super::visit::reach;
 use super::watch::Watch;
-use crate::imp::confine::{Identity, Protected, RoomTree, capabilities, may_mount};
+use crate::imp::confine::{Identity, Protected, RoomTree, capabilities, may_listen, may_mount};
 use crate::imp::exhaustion::is_exhaustion;
+use crate::imp::namespaces::Namespaces;
 use crate::imp::sockets;
 use crate::room::{RoomFacts, RoomPlan, Stamp};
 use crate::spec::{SpawnError, Step};
@@ -73,6 +74,7 @@ struct Keeper<'a> {
     doors: Doors,
     first: OwnedFd,
     first_pid: i32,
+    /// To arrange mounts in the room later. Taken before its first process closes itself to everybody.
     namespaces: Namespaces,
     groups: GroupMaker,
     /// None where too many are in use. Then it is looked now and then.
@@ -80,12 +82,6 @@ struct Keeper<'a> {
     is_dirty: bool,
     /// Nobody finds the room any more.
     has_left: bool,
-}
-
-/// To arrange mounts in the room later. Taken before its first process closes itself to everybody.
-struct Namespaces {
-    user: Option<File>,
-    mounts: File,
 }
 
 const FIRST: u64 = 0;
@@ -130,7 +126,7 @@ impl<'a> Keeper<'a> {
         };
         let (pid, process) =
             born(first, identity.is_some()).map_err(|e| SpawnError::refused(Step::Clone, e))?;
-        let namespaces = Namespaces::of(pid, identity.is_some()).map_err(prepared)?;
+        let namespaces = Namespaces::of(pid).map_err(prepared)?;
         rustix::io::write(&go, b".").map_err(|e| prepared(e.into()))?;
         let answer = receive_long(&inner_link).map_err(prepared)?;
         let (listed, network) = match answer.as_ref().and_then(|(bytes, _)| ToKeeper::from_bytes(bytes)) {
@@ -178,6 +174,7 @@ impl<'a> Keeper<'a> {
             copied: self.tree.copied(),
             repositories: self.tree.repositories.known.clone(),
             gap: self.tree.repositories.gap.map(str::to_owned),
+            are_closed: may_listen(),
             processes: self.processes,
             network: self.network,
         };
@@ -270,7 +267,10 @@ impl<'a> Keeper<'a> {
             Some(ToKeeper::Listener { network, sockets }) => {
                 let reach = {
                     let home = (self.plan.directory.as_path(), self.plan.key.as_str());
-                    reach(&self.plan.confinement, network, self.network, sockets, home)
+                    reach(
+                        &self.plan.confinement, &self.tree.repositories.known, network, self.network,
+                        sockets, home,
+                    )
                 };
                 // Until its last process has ended.
                 descriptors
@@ -303,7 +303,7 @@ impl<'a> Keeper<'a> {
             return;
         }
         self.shared.set_dirty(self.watch.is_none());
-        if let Ok((found, _)) = Protected::find(&self.plan.confinement.workspaces) {
+        if let Ok((found, _)) = Protected::find(&self.plan.confinement) {
             self.watch.iter_mut().for_each(|watch| watch.add(&found.searched));
             self.shared.set_unprotected(self.tree.repositories.lacks_some_of(&found));
         }
@@ -316,7 +316,7 @@ impl<'a> Keeper<'a> {
         if !self.shared.has_unprotected() {
             return;
         }
-        let Ok((found, _)) = Protected::find(&self.plan.confinement.workspaces) else { return };
+        let Ok((found, _)) = Protected::find(&self.plan.confinement) else { return };
         let Some(mounts) = self.tree.over_new(&found) else { return };
         if self.namespaces.with(|| mounts.lay_over()) {
             self.tree.repositories = found;
@@ -343,36 +343,6 @@ impl<'a> Keeper<'a> {
         let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
         let here = identity(Path::new("."));
         here.is_some() && here == identity(&self.plan.directory)
-    }
-}
-
-impl Namespaces {
-    fn of(pid: RawFd, has_user: bool) -> io::Result<Self> {
-        let open = |name: &str| File::open(format!("/proc/{pid}/ns/{name}"));
-        Ok(Self { user: has_user.then(|| open("user")).transpose()?, mounts: open("mnt")? })
-    }
-
-    /// Does something in the room, in a process of its own, and says whether it could. Only system calls are allowed in it.
-    fn with(&self, act: impl Fn() -> bool) -> bool {
-        let enter = |file: &File| {
-            // SAFETY: takes two numbers.
-            unsafe { libc::setns(file.as_raw_fd(), 0) == 0 }
-        };
-        // SAFETY: the copy makes system calls only and ends.
-        match unsafe { libc::fork() } {
-            -1 => false,
-            0 => {
-                let done = self.user.as_ref().is_none_or(enter) && enter(&self.mounts) && act();
-                // SAFETY: ends the copy only.
-                unsafe { libc::_exit(i32::from(!done)) }
-            }
-            pid => {
-                let mut status = 0;
-                // SAFETY: the pointer is to a live local.
-                let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-                waited == pid && status == 0
-            }
-        }
     }
 }
 

@@ -18,12 +18,14 @@ use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{NO_LISTENER, Snapshot, TreeHeld, room_report, snapshot_of};
+use crate::imp::git::Ground;
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
 use crate::imp::sockets::{Channel, Channels, Datagrams, Reach, network_of};
 use crate::imp::tag::{self, Tag};
 use crate::imp::tree::Tree;
+use crate::room::KnownRepository;
 use crate::spec::{Output, Prepared, SpawnError, Step};
 use crate::{Child, Confinement, Network, Piping, Report, ResourceLimits};
 
@@ -202,7 +204,14 @@ impl Visit {
 
     fn reach(&self) -> Reach {
         let facts = self.room.facts();
-        reach(&facts.confinement, self.network, facts.network, self.sockets.clone(), self.room.place())
+        reach(
+            &facts.confinement,
+            &facts.repositories,
+            self.network,
+            facts.network,
+            self.sockets.clone(),
+            self.room.place(),
+        )
     }
 }
 
@@ -227,6 +236,7 @@ impl Question {
 /// Lists what a command of a room may connect to.
 pub(super) fn reach(
     confinement: &Confinement,
+    known: &[KnownRepository],
     network: Network,
     of_room: Option<u64>,
     sockets: Vec<PathBuf>,
@@ -245,6 +255,7 @@ pub(super) fn reach(
             Network::Off => Datagrams::OfRoom { directory: directory.to_owned(), key: key.to_owned() },
             Network::On => Datagrams::OfHost,
         },
+        ground: Ground::of(confinement, known),
     }
 }
 

@@ -17,10 +17,14 @@ use super::datagrams::{self, Delivery, Linking, Making};
 use super::notice::{Call, connect, descriptor_of, network_of, read_memory};
 use super::queue::{Patience, Queue, Task};
 use super::{Reach, Watch, internet};
+use crate::imp::git;
 
 /// Answers one call of a command.
 pub(super) fn answer(watch: &Arc<Watch>) {
     let Some(call) = watch.listener.receive() else { return };
+    if git::is_about_names(call.number) {
+        return git::answer(watch, call);
+    }
     let task = match call.number {
         libc::SYS_socket => Making::asked_for(watch, call).map(Task::Making).map(Some),
         libc::SYS_sendto => Delivery::asked_for(watch, call).map(|delivery| delivery.map(Task::Delivery)),
@@ -247,7 +251,7 @@ fn found(thread: i32, path: &Path, reach: &Reach) -> Result<(OwnedFd, PathBuf), 
 }
 
 /// The thread, or its process where the kernel knows only those: they nearly always share their descriptors.
-fn process_of(thread: i32) -> Result<OwnedFd, Errno> {
+pub(in super::super) fn process_of(thread: i32) -> Result<OwnedFd, Errno> {
     /// Newer than rustix.
     const THREAD: PidfdFlags = PidfdFlags::from_bits_retain(0o200);
     let open = |id, flags| rustix::process::pidfd_open(Pid::from_raw(id).ok_or(Errno::SRCH)?, flags);

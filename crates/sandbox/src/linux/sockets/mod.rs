@@ -1,5 +1,7 @@
 //! Unix sockets by path, for commands that may use some of them.
 //!
+//! The same thread answers for the names in repositories, see `git`.
+//!
 //! Sockets for datagrams are a matter of their own, see `datagrams.rs`.
 //!
 //! Neither Landlock nor a namespace keeps a command from a socket that it can name, and a filter sees no names. So the
@@ -9,7 +11,7 @@
 mod connect;
 mod datagrams;
 mod internet;
-mod notice;
+pub(super) mod notice;
 mod queue;
 mod relay;
 
@@ -20,6 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::git::Ground;
+use crate::{Stopped, StoppedBy};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 pub(super) use datagrams::{Datagrams, NewSockets};
@@ -44,6 +48,8 @@ pub(super) struct Reach {
     pub(super) internet: bool,
     /// The network that its sockets for datagrams come from.
     pub(super) datagrams: Datagrams,
+    /// Its repositories.
+    pub(super) ground: Ground,
 }
 
 impl Reach {
@@ -65,9 +71,11 @@ impl Reach {
 /// One command whose connections are watched.
 #[derive(Debug)]
 pub(super) struct Watch {
-    listener: Listener,
-    reach: Arc<Reach>,
+    pub(super) listener: Listener,
+    pub(super) reach: Arc<Reach>,
     refused: Mutex<Vec<String>>,
+    /// Names that it wanted to make or change, and why it could not.
+    stopped: Mutex<Vec<Stopped>>,
     queue: queue::Queue,
     relays: Mutex<Vec<Arc<relay::Relay>>>,
     /// Sockets that send under the names of the command's own.
@@ -82,6 +90,7 @@ impl Watch {
             listener: Listener::new(listener),
             reach: Arc::clone(reach),
             refused: Mutex::default(),
+            stopped: Mutex::default(),
             queue: queue::Queue::default(),
             relays: Mutex::default(),
             senders: Mutex::default(),
@@ -108,6 +117,20 @@ impl Watch {
 
     fn senders(&self) -> MutexGuard<'_, Vec<(Vec<u8>, Arc<OwnedFd>)>> {
         self.senders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes something that the command was kept from.
+    pub(super) fn stop(&self, path: PathBuf, why: StoppedBy) {
+        const MOST: usize = 8;
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        if stopped.len() < MOST && stopped.iter().all(|known| known.path != path) {
+            stopped.push(Stopped { path, why });
+        }
+    }
+
+    /// Lists what it was kept from in repositories.
+    pub(super) fn stopped(&self) -> Vec<Stopped> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn refuse(&self, socket: String) {

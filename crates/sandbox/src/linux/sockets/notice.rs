@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::{Reach, Watch, watch};
+use crate::imp::namespaces::in_a_copy;
 
 /// On which a child sends its listener home before it becomes the program.
 #[derive(Debug)]
@@ -79,22 +80,22 @@ impl Channel {
 
 /// Where the calls of one command arrive.
 #[derive(Debug)]
-pub(super) struct Listener(OwnedFd);
+pub(in super::super) struct Listener(OwnedFd);
 
 /// One call that waits for an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call {
+pub(in super::super) struct Call {
     id: u64,
     /// The number of the system call.
-    pub(super) number: libc::c_long,
+    pub(in super::super) number: libc::c_long,
     /// The thread that made it.
-    pub(super) thread: i32,
-    pub(super) arguments: [u64; 6],
+    pub(in super::super) thread: i32,
+    pub(in super::super) arguments: [u64; 6],
 }
 
 /// The place of a descriptor that the caller is given.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(in super::super) enum Place {
     /// Any; the call is answered with its number.
     Result,
     /// The number of another descriptor, which the caller loses.
@@ -133,13 +134,13 @@ impl Listener {
     }
 
     /// Whether that thread still waits in that call, so that its number is nobody else's.
-    pub(super) fn still_waits(&self, call: Call) -> bool {
+    pub(in super::super) fn still_waits(&self, call: Call) -> bool {
         let mut id = call.id;
         self.request(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
     }
 
     /// The result of the call, or the reason why it was refused.
-    pub(super) fn answer(&self, call: Call, result: Result<i64, Errno>) {
+    pub(in super::super) fn answer(&self, call: Call, result: Result<i64, Errno>) {
         let error = result.err().map_or(0, |errno| -errno.raw_os_error());
         let mut response =
             libc::seccomp_notif_resp { id: call.id, val: result.unwrap_or(0), error, flags: 0 };
@@ -148,7 +149,7 @@ impl Listener {
     }
 
     /// Lets the kernel do what was asked for. Its arguments may be others by then, so only where none could do harm.
-    pub(super) fn let_go_on(&self, call: Call) {
+    pub(in super::super) fn let_go_on(&self, call: Call) {
         #[expect(clippy::cast_possible_truncation, reason = "the flag is 1")]
         let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
         let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags };
@@ -156,7 +157,13 @@ impl Listener {
     }
 
     /// Gives the caller a descriptor, as the result of its call or in the place of one that it has.
-    pub(super) fn give(&self, call: Call, socket: &OwnedFd, place: Place, kept: SocketFlags) -> bool {
+    pub(in super::super) fn give(
+        &self,
+        call: Call,
+        socket: &OwnedFd,
+        place: Place,
+        kept: SocketFlags,
+    ) -> bool {
         #[expect(clippy::cast_possible_truncation, reason = "the flags are 1 and 2")]
         let (flags, newfd) = match place {
             Place::Result => (libc::SECCOMP_ADDFD_FLAG_SEND as u32, 0),
@@ -198,6 +205,26 @@ pub(super) fn read_memory(thread: i32, address: u64, length: usize) -> Result<Ve
     // SAFETY: our part is a live buffer of that length; the kernel checks the other.
     let read = unsafe { libc::process_vm_readv(thread, &raw const ours, 1, &raw const theirs, 1, 0) };
     if usize::try_from(read) == Ok(length) { Ok(bytes) } else { Err(Errno::FAULT) }
+}
+
+/// A string in the memory of another process, without the byte that ends it.
+pub(in super::super) fn read_string(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
+    const PAGE: u64 = 4096;
+    let longest = usize::try_from(libc::PATH_MAX).unwrap_or(0);
+    let mut text = vec![];
+    let mut from = address;
+    while text.len() <= longest {
+        // Not beyond a page: the next may not be there.
+        let length = (PAGE - from % PAGE).min(if text.is_empty() { 256 } else { PAGE });
+        let part = read_memory(thread, from, usize::try_from(length).map_err(|_| Errno::FAULT)?)?;
+        if let Some(end) = part.iter().position(|byte| *byte == 0) {
+            text.extend(&part[..end]);
+            return Ok(text);
+        }
+        text.extend(part);
+        from = from.checked_add(length).ok_or(Errno::FAULT)?;
+    }
+    Err(Errno::NAMETOOLONG)
 }
 
 /// A descriptor of another process, also in our table.
@@ -257,32 +284,15 @@ pub(super) fn send_to(socket: &OwnedFd, data: &[u8], flags: i32, address: &[u8])
 pub(super) fn bind_within(socket: &OwnedFd, root: &std::ffi::CStr, name: &[u8]) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     let Ok(length) = libc::socklen_t::try_from(name.len()) else { return false };
-    // SAFETY: the copy makes system calls only, with values that it has a copy of, and ends.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0_usize, 0_usize, 0_usize, 0_usize) };
-    match pid {
-        -1 => false,
-        0 => {
-            // SAFETY: as above.
-            unsafe {
-                let bound = (is_root || libc::unshare(libc::CLONE_NEWUSER) == 0)
-                    && libc::chroot(root.as_ptr()) == 0
-                    && libc::chdir(c"/".as_ptr()) == 0
-                    && libc::bind(socket.as_raw_fd(), name.as_ptr().cast(), length) == 0;
-                libc::_exit(i32::from(!bound))
-            }
+    in_a_copy(|| {
+        // SAFETY: these take numbers and live values.
+        unsafe {
+            (is_root || libc::unshare(libc::CLONE_NEWUSER) == 0)
+                && libc::chroot(root.as_ptr()) == 0
+                && libc::chdir(c"/".as_ptr()) == 0
+                && libc::bind(socket.as_raw_fd(), name.as_ptr().cast(), length) == 0
         }
-        pid => {
-            let mut status = 0;
-            let pid = libc::pid_t::try_from(pid).unwrap_or(-1);
-            // SAFETY: the pointer is to a live local.
-            while unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) } != pid {
-                if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-                    return false;
-                }
-            }
-            status == 0
-        }
-    }
+    })
 }
 
 fn last() -> Errno {

@@ -1,0 +1,229 @@
+//! From a call about a name to its answer.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::io::Errno;
+use rustix::net::SocketFlags;
+
+use super::deed::Doing;
+use super::names::{self, Part};
+use super::operation::{Named, Operation, is_about_names};
+use super::{Ground, birth};
+use crate::StoppedBy;
+use crate::imp::confine::open_beneath;
+use crate::imp::sockets::Watch;
+use crate::imp::sockets::notice::{Call, Place};
+
+/// The host's answer to a call.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The kernel does what was asked for. Its own rules hold.
+    GoOn,
+    /// The host has done it.
+    Done,
+    /// The caller gets this file.
+    File(OwnedFd, OFlags),
+    Refused(Errno),
+}
+
+impl From<Result<Answer, Errno>> for Answer {
+    fn from(result: Result<Self, Errno>) -> Self {
+        result.unwrap_or_else(Self::Refused)
+    }
+}
+
+/// Answers one call.
+pub(in super::super) fn answer(watch: &Arc<Watch>, call: Call) {
+    debug_assert!(is_about_names(call.number), "others are answered elsewhere");
+    let asked = Asked { watch, call, ground: &watch.reach.ground };
+    match Answer::from(asked.answer()) {
+        Answer::GoOn => watch.listener.let_go_on(call),
+        Answer::Done => watch.listener.answer(call, Ok(0)),
+        Answer::Refused(errno) => watch.listener.answer(call, Err(errno)),
+        Answer::File(file, flags) => {
+            let kept =
+                if flags.contains(OFlags::CLOEXEC) { SocketFlags::CLOEXEC } else { SocketFlags::empty() };
+            watch.listener.give(call, &file, Place::Result, kept);
+        }
+    }
+}
+
+/// A call, and what is known around it.
+pub(super) struct Asked<'a> {
+    pub(super) watch: &'a Watch,
+    pub(super) call: Call,
+    ground: &'a Ground,
+}
+
+/// A name in a directory that both the command and the host have found.
+#[derive(Debug)]
+pub(super) struct Spot {
+    /// The directory, as the host has opened it.
+    pub(super) directory: OwnedFd,
+    pub(super) name: String,
+    /// The whole path.
+    pub(super) path: PathBuf,
+    /// The workspace around it.
+    pub(super) root: PathBuf,
+    /// The git directory that it lies in, if it does, and its place there.
+    pub(super) home: Option<(PathBuf, Vec<String>)>,
+}
+
+impl Asked<'_> {
+    fn answer(&self) -> Result<Answer, Errno> {
+        let Some(operation) = Operation::of(self.call)? else { return Ok(Answer::GoOn) };
+        match &operation {
+            Operation::Rename { from, to, flags } => self.rename(from, to, *flags),
+            Operation::Open { at, .. }
+            | Operation::MakeDirectory { at, .. }
+            | Operation::Remove { at, .. }
+            | Operation::SetMode { at, .. }
+            | Operation::MakeLink { at }
+            | Operation::MakeOther { at } => {
+                let Some(spot) = self.spot(at)? else { return Ok(Answer::GoOn) };
+                match &spot.home {
+                    Some(_) => Doing { asked: self, spot: &spot }.answer(&operation),
+                    None => self.outside(&spot, &operation),
+                }
+            }
+        }
+    }
+
+    /// A name outside of every git directory.
+    fn outside(&self, spot: &Spot, operation: &Operation) -> Result<Answer, Errno> {
+        let makes = !matches!(operation, Operation::Remove { .. } | Operation::SetMode { .. });
+        match self.must_not_be(&spot.path) {
+            Some(_) if !makes => Ok(Answer::GoOn),
+            _ if matches!(operation, Operation::MakeOther { .. } | Operation::MakeLink { .. })
+                && self.ground.leads_to_setting(&spot.path) =>
+            {
+                Err(self.stop(spot, StoppedBy::Settings))
+            }
+            Some(_) if spot.name == ".git" => match operation {
+                Operation::MakeDirectory { mode, .. } => birth::repository(self, spot, *mode),
+                Operation::Open { flags, .. } => birth::link(self, spot, *flags),
+                _ => Err(self.stop(spot, StoppedBy::Repository)),
+            },
+            Some(why) => Err(self.stop(spot, why)),
+            None => Ok(Answer::GoOn),
+        }
+    }
+
+    fn rename(&self, from: &Named, to: &Named, flags: u32) -> Result<Answer, Errno> {
+        let (source, target) = (self.spot(from)?, self.spot(to)?);
+        match (source, target) {
+            (None, None) => Ok(Answer::GoOn),
+            (Some(source), Some(target)) if source.home.is_some() && target.home.is_some() => {
+                let is_same =
+                    source.home.as_ref().map(|home| &home.0) == target.home.as_ref().map(|home| &home.0);
+                if !is_same {
+                    return Err(Errno::XDEV);
+                }
+                Doing { asked: self, spot: &target }.rename(&source, flags)
+            }
+            (source, target) => {
+                const EXCHANGE: u32 = libc::RENAME_EXCHANGE;
+                // Exchanged, either takes the name of the other.
+                let made = target.iter().chain(source.iter().filter(|_| flags & EXCHANGE != 0));
+                for spot in made.filter(|spot| spot.home.is_none()) {
+                    let leads = self.ground.leads_to_setting(&spot.path).then_some(StoppedBy::Settings);
+                    if let Some(why) = self.must_not_be(&spot.path).or(leads) {
+                        return Err(self.stop(spot, why));
+                    }
+                }
+                Ok(Answer::GoOn)
+            }
+        }
+    }
+
+    /// The reason why nothing may be made at a path outside of git directories.
+    fn must_not_be(&self, path: &Path) -> Option<StoppedBy> {
+        self.ground.workspace_of(path)?;
+        let name = path.file_name()?.to_str()?;
+        if matches!(name, ".git" | "HEAD") {
+            return Some(StoppedBy::Repository);
+        }
+        self.ground.is_setting(path).then_some(StoppedBy::Settings)
+    }
+
+    pub(super) fn stop(&self, spot: &Spot, why: StoppedBy) -> Errno {
+        self.watch.stop(spot.path.clone(), why);
+        Errno::ACCESS
+    }
+
+    /// The place of a name; none if it is of no interest.
+    fn spot(&self, named: &Named) -> Result<Option<Spot>, Errno> {
+        if !named.looks_like_git() && !self.ground.may_matter(&named.name) {
+            return Ok(None);
+        }
+        let Some(theirs) = self.parent_of(named)? else { return Ok(None) };
+        let parent = rustix::fs::readlink(format!("/proc/self/fd/{}", theirs.as_raw_fd()), vec![])?;
+        let parent = PathBuf::from(OsStr::from_bytes(parent.as_bytes()));
+        let path = parent.join(&named.name);
+        let home = self.ground.home_of(&parent);
+        let root = match (&home, self.ground.workspace_of(&parent)) {
+            (Some((root, _)), _) => root.clone(),
+            (None, Some(root))
+                if self.must_not_be(&path).is_some() || self.ground.leads_to_setting(&path) =>
+            {
+                root.clone()
+            }
+            (None, _) => return Ok(None),
+        };
+        // What a path leads to may be another thing for us, and another one by now.
+        let Ok(directory) = open_beneath(&root, &parent) else { return Ok(None) };
+        let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+        if identity(fstat(&directory)?) != identity(fstat(&theirs)?) {
+            return Ok(None);
+        }
+        // Only now is it certain that all of this was about the one who asked.
+        if !self.watch.listener.still_waits(self.call) {
+            return Err(Errno::INTR);
+        }
+        let home = home.map(|(_, git)| {
+            let inner = path.strip_prefix(&git).unwrap_or(&path);
+            let parts = inner.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            (git, parts)
+        });
+        Ok(Some(Spot { directory, name: named.name.clone(), path, root, home }))
+    }
+
+    /// The directory that a name is in, as the caller sees it. None if there is none: the kernel says so better.
+    fn parent_of(&self, named: &Named) -> Result<Option<OwnedFd>, Errno> {
+        let thread = self.call.thread;
+        let parent = Path::new(OsStr::from_bytes(&named.parent));
+        let path = if parent.is_absolute() {
+            parent.to_owned()
+        } else {
+            let from = match named.from {
+                Some(fd) => format!("/proc/{thread}/fd/{fd}"),
+                None => format!("/proc/{thread}/cwd"),
+            };
+            let Ok(from) = rustix::fs::readlink(from, vec![]) else { return Ok(None) };
+            PathBuf::from(std::ffi::OsString::from_vec(from.into_bytes())).join(parent)
+        };
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+        let root = rustix::fs::open(format!("/proc/{thread}/root"), flags, Mode::empty())?;
+        let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let inner = path.strip_prefix("/").unwrap_or(&path);
+        let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+        Ok(openat2(root.as_fd(), inner, flags, Mode::empty(), within).ok())
+    }
+}
+
+impl Spot {
+    /// What it is to git.
+    pub(super) fn part(&self) -> Part {
+        let parts = self.parts();
+        names::file(&parts)
+    }
+
+    pub(super) fn parts(&self) -> Vec<&str> {
+        self.home.iter().flat_map(|(_, parts)| parts.iter().map(String::as_str)).collect()
+    }
+}

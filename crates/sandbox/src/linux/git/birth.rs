@@ -1,0 +1,111 @@
+//! Repositories that a command makes: protected before anything is in them.
+
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, MemfdFlags, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::answer::{Answer, Asked, Spot};
+use super::deed::umask_of;
+use crate::StoppedBy;
+use crate::imp::confine::cover_read_only;
+use crate::imp::namespaces::Namespaces;
+
+/// Makes a git directory, and lays a read-only mount over it in the command's file tree. From then on every name in it is
+/// asked about.
+pub(super) fn repository(asked: &Asked<'_>, spot: &Spot, mode: u32) -> Result<Answer, Errno> {
+    let mode = Mode::from_raw_mode(mode & 0o777 & !umask_of(asked.call.thread));
+    mkdirat(&spot.directory, &spot.name, mode)?;
+    let made = protect(asked, spot);
+    if made.is_err() {
+        let _ = unlinkat(&spot.directory, &spot.name, AtFlags::REMOVEDIR);
+        asked.stop(spot, StoppedBy::Repository);
+    }
+    made.map(|()| Answer::Done)
+}
+
+fn protect(asked: &Asked<'_>, spot: &Spot) -> Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let git = openat(&spot.directory, &spot.name, flags, Mode::empty())?;
+    let stat = fstat(&git)?;
+    let mounts = cover_read_only(&spot.path, (stat.st_dev, stat.st_ino)).ok_or(Errno::ACCESS)?;
+    let namespaces = Namespaces::of(asked.call.thread).map_err(|_| Errno::ACCESS)?;
+    if !namespaces.with(|| mounts.lay_over()) {
+        return Err(Errno::ACCESS);
+    }
+    // Somebody else in the room may have been faster.
+    for entry in Dir::read_from(&git)? {
+        let name = entry?.file_name().to_owned();
+        if ![c".", c".."].contains(&name.as_c_str()) {
+            remove(&git, &name)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(at: &OwnedFd, name: &std::ffi::CStr) -> Result<(), Errno> {
+    let is_directory = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let flags = match statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if is_directory(stat) => AtFlags::REMOVEDIR,
+        _ => AtFlags::empty(),
+    };
+    unlinkat(at, name, flags)
+}
+
+/// A file that says where the git directory of a submodule is. It can say only one thing, so the host writes it, and the
+/// command writes into the void.
+pub(super) fn link(asked: &Asked<'_>, spot: &Spot, flags: OFlags) -> Result<Answer, Errno> {
+    let Some(text) = text_of_link(&spot.root, &spot.path) else {
+        return Err(asked.stop(spot, StoppedBy::Repository));
+    };
+    if statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+        let making = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&spot.directory, &spot.name, making, Mode::from_raw_mode(0o644))?;
+        let written = std::fs::File::from(file).write_all(text.as_bytes());
+        written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    } else if flags.contains(OFlags::EXCL) {
+        return Err(Errno::EXIST);
+    }
+    let void = rustix::fs::memfd_create(c"git", MemfdFlags::CLOEXEC)?;
+    Ok(Answer::File(void, flags))
+}
+
+/// `gitdir: ../.git/modules/NAME`, if the repository around has such a submodule.
+fn text_of_link(root: &Path, link: &Path) -> Option<String> {
+    let worktree = link.parent()?;
+    let around = worktree.ancestors().skip(1).take_while(|path| path.starts_with(root));
+    let (outer, git) =
+        around.map(|outer| (outer, outer.join(".git"))).find(|(_, git)| is_directory(root, git))?;
+    let name = worktree.strip_prefix(outer).ok()?;
+    let module = git.join("modules").join(name);
+    is_directory(root, &module).then_some(())?;
+    let mut way: PathBuf = name.iter().map(|_| "..").collect();
+    way.push(".git/modules");
+    way.push(name);
+    Some(format!("gitdir: {}\n", way.to_str()?))
+}
+
+fn is_directory(root: &Path, path: &Path) -> bool {
+    crate::imp::confine::open_beneath(root, path).is_ok_and(|fd| fstat(fd.as_fd()).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_to_a_submodule_and_nowhere_else() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join(".git/modules/lib/one")).unwrap();
+        std::fs::create_dir_all(root.join("lib/one")).unwrap();
+        let text = |path: &str| text_of_link(&root, &root.join(path));
+        assert_eq!(text("lib/one/.git").as_deref(), Some("gitdir: ../../.git/modules/lib/one\n"));
+        assert_eq!(text("lib/two/.git"), None);
+        assert_eq!(text(".git"), None);
+    }
+}

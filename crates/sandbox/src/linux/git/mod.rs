@@ -1,0 +1,115 @@
+//! Repositories that commands may use and not turn against their owner.
+//!
+//! In the file tree of a command every git directory is read-only but for the directories of data in it. Git writes lock files
+//! and renames them, so the filter hands those calls to the host, which does them where that is harmless: `answer.rs`. It only
+//! adds rights. A call that it takes for another one goes on and meets the read-only mount.
+//!
+//! Names that would make a directory a repository, or that an agent or an editor would follow, cannot be made at all.
+
+mod answer;
+mod birth;
+mod config;
+mod deed;
+mod keys;
+mod names;
+mod operation;
+
+pub(super) use answer::answer;
+pub(super) use names::is_open;
+pub(super) use operation::is_about_names;
+
+use std::path::{Path, PathBuf};
+
+use crate::Confinement;
+use crate::room::KnownRepository;
+
+/// The places where git directories may be, and what must not appear there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ground {
+    /// The roots that commands write into and people work in.
+    pub(super) workspaces: Vec<PathBuf>,
+    /// Git directories that are known, whatever their names.
+    pub(super) known: Vec<PathBuf>,
+    /// Files and directories, by the last parts of their paths, that others run or follow.
+    pub(super) settings: Vec<PathBuf>,
+}
+
+impl Ground {
+    pub(super) fn of(confinement: &Confinement, known: &[KnownRepository]) -> Self {
+        Self {
+            workspaces: confinement.workspaces.clone(),
+            known: known.iter().map(|known| known.git.clone()).collect(),
+            settings: confinement.settings.clone(),
+        }
+    }
+
+    /// The git directory that a path lies in, and the root that it lies in itself. None if it lies in none.
+    fn home_of(&self, path: &Path) -> Option<(PathBuf, PathBuf)> {
+        let known =
+            self.known.iter().filter(|git| path.starts_with(git)).min_by_key(|git| git.as_os_str().len());
+        if let Some(git) = known {
+            let root = self.workspace_of(git).unwrap_or(git);
+            return Some((root.clone(), git.clone()));
+        }
+        let root = self.workspace_of(path)?;
+        let mut git = root.clone();
+        for part in path.strip_prefix(root).ok()? {
+            git.push(part);
+            if part == ".git" {
+                return Some((root.clone(), git));
+            }
+        }
+        None
+    }
+
+    fn workspace_of(&self, path: &Path) -> Option<&PathBuf> {
+        self.workspaces.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+    }
+
+    /// Returns true for a path that others would run or follow.
+    fn is_setting(&self, path: &Path) -> bool {
+        self.settings.iter().any(|setting| path.ends_with(setting))
+    }
+
+    /// Returns true for a directory in which such a path would lie: put there as a whole, it would bring one along.
+    fn leads_to_setting(&self, path: &Path) -> bool {
+        let leads = |setting: &PathBuf| {
+            setting.ancestors().skip(1).any(|part| !part.as_os_str().is_empty() && path.ends_with(part))
+        };
+        self.settings.iter().any(leads)
+    }
+
+    /// Returns true if the last part of a path may be of something that must not appear.
+    fn may_matter(&self, name: &str) -> bool {
+        matches!(name, ".git" | "HEAD")
+            || self.settings.iter().any(|setting| setting.iter().any(|part| part == name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_of_a_path() {
+        let ground = Ground {
+            workspaces: vec!["/w".into()],
+            known: vec!["/w/.git".into(), "/else/where".into(), "/w/.git/modules/m".into()],
+            settings: vec![".claude".into(), ".vscode/tasks.json".into()],
+        };
+        let home = |path: &str| ground.home_of(Path::new(path)).map(|(_, git)| git);
+        assert_eq!(home("/w/.git/modules/m/config"), Some("/w/.git".into()));
+        assert_eq!(home("/w/sub/.git"), Some("/w/sub/.git".into()));
+        assert_eq!(home("/else/where/HEAD"), Some("/else/where".into()));
+        assert_eq!(home("/w/src"), None);
+        assert_eq!(home("/x/.git"), None);
+        assert!(
+            ground.is_setting(Path::new("/w/a/.claude"))
+                && ground.is_setting(Path::new("/w/.vscode/tasks.json"))
+        );
+        assert!(
+            !ground.is_setting(Path::new("/w/.vscode")) && !ground.is_setting(Path::new("/w/tasks.json"))
+        );
+        assert!(ground.may_matter("HEAD") && ground.may_matter(".vscode") && !ground.may_matter("main.rs"));
+    }
+}

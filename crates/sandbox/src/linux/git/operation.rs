@@ -1,0 +1,231 @@
+//! A call about a name, as the command has made it.
+
+use libc::c_long;
+use rustix::fs::{AtFlags, OFlags};
+use rustix::io::Errno;
+
+use crate::imp::sockets::notice::{Call, read_string};
+
+/// A path as a command names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Named {
+    /// The directory that a relative path begins in, by its descriptor; none for the working directory.
+    pub(super) from: Option<i32>,
+    /// Up to the last name; may be empty.
+    pub(super) parent: Vec<u8>,
+    pub(super) name: String,
+}
+
+/// Something that a command wants to do with a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operation {
+    Open {
+        at: Named,
+        flags: OFlags,
+        mode: u32,
+    },
+    MakeDirectory {
+        at: Named,
+        mode: u32,
+    },
+    Rename {
+        from: Named,
+        to: Named,
+        flags: u32,
+    },
+    Remove {
+        at: Named,
+        is_directory: bool,
+    },
+    SetMode {
+        at: Named,
+        mode: u32,
+    },
+    MakeLink {
+        at: Named,
+    },
+    /// Another name for a file, or a special file.
+    MakeOther {
+        at: Named,
+    },
+}
+
+impl Operation {
+    /// Reads it out of the memory of the caller. None if its path has no name at its end, or is no text: then it is nothing that
+    /// git or we know.
+    pub(super) fn of(call: Call) -> Result<Option<Self>, Errno> {
+        let [first, second, third, fourth, fifth, _] = call.arguments;
+        let at = |from: Option<u64>, address: u64| named(call.thread, from, address);
+        #[expect(clippy::cast_possible_truncation, reason = "the kernel takes as much of each")]
+        let (open_flags, number) =
+            (|flags: u64| OFlags::from_bits_retain(flags as u32), |value: u64| value as u32);
+        Ok(match Kind::of(call.number) {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Open => {
+                at(None, first)?.map(|at| Self::Open { at, flags: open_flags(second), mode: number(third) })
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::Creat => {
+                let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC;
+                at(None, first)?.map(|at| Self::Open { at, flags, mode: number(second) })
+            }
+            Kind::OpenAt => at(Some(first), second)?.map(|at| Self::Open {
+                at,
+                flags: open_flags(third),
+                mode: number(fourth),
+            }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::MakeDirectory => {
+                at(None, first)?.map(|at| Self::MakeDirectory { at, mode: number(second) })
+            }
+            Kind::MakeDirectoryAt => {
+                at(Some(first), second)?.map(|at| Self::MakeDirectory { at, mode: number(third) })
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::Rename => renamed(at(None, first)?, at(None, second)?, 0),
+            Kind::RenameAt(has_flags) => {
+                let flags = if has_flags { number(fifth) } else { 0 };
+                renamed(at(Some(first), second)?, at(Some(third), fourth)?, flags)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::Remove { is_directory } => at(None, first)?.map(|at| Self::Remove { at, is_directory }),
+            Kind::RemoveAt => {
+                let is_directory = number(third) & AtFlags::REMOVEDIR.bits() != 0;
+                at(Some(first), second)?.map(|at| Self::Remove { at, is_directory })
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::SetMode => at(None, first)?.map(|at| Self::SetMode { at, mode: number(second) }),
+            Kind::SetModeAt => at(Some(first), second)?.map(|at| Self::SetMode { at, mode: number(third) }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Link => at(None, second)?.map(|at| Self::MakeOther { at }),
+            Kind::LinkAt => at(Some(third), fourth)?.map(|at| Self::MakeOther { at }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Symlink => at(None, second)?.map(|at| Self::MakeLink { at }),
+            Kind::SymlinkAt => at(Some(second), third)?.map(|at| Self::MakeLink { at }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Node => at(None, first)?.map(|at| Self::MakeOther { at }),
+            Kind::NodeAt => at(Some(first), second)?.map(|at| Self::MakeOther { at }),
+            Kind::Unknown => None,
+        })
+    }
+}
+
+fn renamed(from: Option<Named>, to: Option<Named>, flags: u32) -> Option<Operation> {
+    Some(Operation::Rename { from: from?, to: to?, flags })
+}
+
+/// The forms that these calls have, with the places of their arguments.
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    Open,
+    #[cfg(target_arch = "x86_64")]
+    Creat,
+    OpenAt,
+    #[cfg(target_arch = "x86_64")]
+    MakeDirectory,
+    MakeDirectoryAt,
+    #[cfg(target_arch = "x86_64")]
+    Rename,
+    RenameAt(bool),
+    #[cfg(target_arch = "x86_64")]
+    Remove {
+        is_directory: bool,
+    },
+    RemoveAt,
+    #[cfg(target_arch = "x86_64")]
+    SetMode,
+    SetModeAt,
+    #[cfg(target_arch = "x86_64")]
+    Link,
+    LinkAt,
+    #[cfg(target_arch = "x86_64")]
+    Symlink,
+    SymlinkAt,
+    #[cfg(target_arch = "x86_64")]
+    Node,
+    NodeAt,
+    Unknown,
+}
+
+impl Kind {
+    fn of(call: c_long) -> Self {
+        match call {
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_open => Self::Open,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_creat => Self::Creat,
+            libc::SYS_openat => Self::OpenAt,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_mkdir => Self::MakeDirectory,
+            libc::SYS_mkdirat => Self::MakeDirectoryAt,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_rename => Self::Rename,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_renameat => Self::RenameAt(false),
+            libc::SYS_renameat2 => Self::RenameAt(true),
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_unlink => Self::Remove { is_directory: false },
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_rmdir => Self::Remove { is_directory: true },
+            libc::SYS_unlinkat => Self::RemoveAt,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_chmod => Self::SetMode,
+            libc::SYS_fchmodat => Self::SetModeAt,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_link => Self::Link,
+            libc::SYS_linkat => Self::LinkAt,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_symlink => Self::Symlink,
+            libc::SYS_symlinkat => Self::SymlinkAt,
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_mknod => Self::Node,
+            libc::SYS_mknodat => Self::NodeAt,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The calls that are asked about.
+pub(in super::super) fn is_about_names(call: c_long) -> bool {
+    !matches!(Kind::of(call), Kind::Unknown)
+}
+
+fn named(thread: i32, from: Option<u64>, address: u64) -> Result<Option<Named>, Errno> {
+    let path = read_string(thread, address)?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is an int to the kernel")]
+    let from = from.map(|fd| fd as i32).filter(|fd| *fd != libc::AT_FDCWD);
+    Ok(split(&path).map(|(parent, name)| Named { from, parent: parent.to_owned(), name: name.to_owned() }))
+}
+
+/// The path up to its last name, and that name.
+fn split(path: &[u8]) -> Option<(&[u8], &str)> {
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    let start = path[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let name = str::from_utf8(&path[start..end]).ok()?;
+    (!matches!(name, "" | "." | "..")).then_some((&path[..start], name))
+}
+
+impl Named {
+    /// Returns true if it may lie in a git directory, going by its looks.
+    pub(super) fn looks_like_git(&self) -> bool {
+        self.parent.windows(4).any(|part| part == b".git") || self.name.ends_with(".lock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_name_of_a_path() {
+        let parts = |path: &'static str| split(path.as_bytes());
+        assert_eq!(parts("a/b"), Some((&b"a/"[..], "b")));
+        assert_eq!(parts("/a"), Some((&b"/"[..], "a")));
+        assert_eq!(parts("a//"), Some((&b""[..], "a")));
+        assert_eq!(parts("/.git/"), Some((&b"/"[..], ".git")));
+        for path in ["", "/", ".", "a/..", "a/."] {
+            assert_eq!(parts(path), None, "{path}");
+        }
+        assert_eq!(split(b"\xff/HEAD"), Some((&b"\xff/"[..], "HEAD")));
+    }
+}
