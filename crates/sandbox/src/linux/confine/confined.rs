@@ -108,7 +108,8 @@ impl Confined {
         mounts.own_proc(may_mount() && landlock().abi() > 0);
         let mut layers = Layers::default();
         let writable = &confinement.writable;
-        repositories.kept.iter().for_each(|(path, layer)| layers.add(path, *layer, writable));
+        let pinned = if keeps_closed(confinement) { &[] } else { writable.as_slice() };
+        repositories.kept.iter().for_each(|(path, layer)| layers.add(path, *layer, pinned));
         let own = confinement.kept.iter().filter(|path| path.exists());
         own.for_each(|path| layers.add(path, Layer::Unchanged, writable));
         confinement.secrets.iter().for_each(|path| layers.add(path, Layer::Hidden, writable));

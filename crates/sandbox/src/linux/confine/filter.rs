@@ -27,6 +27,8 @@ pub(super) struct Needs {
     pub(super) datagrams: bool,
     /// True if somebody answers for names in repositories, which are read-only otherwise.
     pub(super) names: bool,
+    /// True if they are also asked about each file that is removed.
+    pub(super) removals: bool,
 }
 
 impl Needs {
@@ -42,6 +44,7 @@ impl Needs {
             own_processes: true,
             datagrams: false,
             names: false,
+            removals: false,
         }
     }
 }
@@ -73,6 +76,7 @@ pub(super) fn rules(needs: Needs) -> Vec<Rule> {
     }
     if needs.names {
         rules.extend(NAMES);
+        rules.push(asked_if(libc::SYS_unlinkat, if needs.removals { When::Always } else { DIRECTORIES }));
     }
     if needs.no_truncation {
         rules.extend(TRUNCATION);
@@ -200,15 +204,11 @@ pub(super) const NAMES: &[Rule] = &[
     #[cfg(target_arch = "x86_64")]
     asked_if(libc::SYS_renameat, When::Always),
     asked_if(libc::SYS_renameat2, When::Always),
-    // Git removes its locks by this one; those who remove whole trees use the other.
+    // Git removes its locks by this one; those who remove whole trees use `unlinkat`.
     #[cfg(target_arch = "x86_64")]
     asked_if(libc::SYS_unlink, When::Always),
     #[cfg(target_arch = "x86_64")]
     asked_if(libc::SYS_rmdir, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_unlinkat, When::Any(&[Test::Has { argument: 2, mask: REMOVE_DIRECTORY }])),
-    #[cfg(target_arch = "aarch64")]
-    asked_if(libc::SYS_unlinkat, When::Always),
     #[cfg(target_arch = "x86_64")]
     asked_if(libc::SYS_chmod, When::Always),
     asked_if(libc::SYS_fchmodat, When::Always),
@@ -224,7 +224,11 @@ pub(super) const NAMES: &[Rule] = &[
 ];
 
 const CREATE: u32 = libc::O_CREAT.cast_unsigned();
-const REMOVE_DIRECTORY: u32 = libc::AT_REMOVEDIR.cast_unsigned();
+#[cfg(target_arch = "x86_64")]
+const DIRECTORIES: When = When::Any(&[Test::Has { argument: 2, mask: libc::AT_REMOVEDIR.cast_unsigned() }]);
+/// It has no other call.
+#[cfg(target_arch = "aarch64")]
+const DIRECTORIES: When = When::Always;
 
 const fn asked_if(call: libc::c_long, when: When) -> Rule {
     Rule { call, when, answer: Answer::Ask }
@@ -438,6 +442,7 @@ mod tests {
                                 own_processes,
                                 datagrams: false,
                                 names: false,
+                                removals: false,
                             };
                             all.push(needs);
                             if asks && own_processes {

@@ -28,6 +28,7 @@ pub(super) use confined::{Known, Surroundings, capabilities};
 pub use host::{has_seccomp, landlock};
 pub(super) use host::{may_listen, may_mount};
 pub(super) use mounting::{identity_of, mount_cover, mount_proc, mount_shared_memory, mount_terminals};
+pub(super) use mounts::Mounts;
 pub use remove::remove_tree;
 pub(super) use repositories::open_beneath;
 pub(super) use room_filters::Filters;
@@ -38,7 +39,12 @@ pub(super) use ruleset::marker;
 pub use scratch::Temporary;
 pub(super) use snapshot::Snapshot;
 
-/// Lays a read-only mount over a directory, if it is the one of that device and number.
-pub(super) fn cover_read_only(path: &std::path::Path, file: (u64, u64)) -> Option<mounts::Mounts> {
-    mounts::Mounts::read_only(path, file)
+/// A mount over a directory, if it is the one of that device and number, so that nothing in it can be changed.
+pub(super) fn closed(path: &std::path::Path, file: (u64, u64)) -> Option<Mounts> {
+    Mounts::of_one(path, file, mounts::Change::ReadOnly)
+}
+
+/// The same, so that everything in it can.
+pub(super) fn opened(path: &std::path::Path, file: (u64, u64)) -> Option<Mounts> {
+    Mounts::of_one(path, file, mounts::Change::Open)
 }

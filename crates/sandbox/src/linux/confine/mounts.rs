@@ -147,10 +147,10 @@ impl Mounts {
         Some(())
     }
 
-    /// One directory that is read-only, if it is the one of that device and number.
-    pub(super) fn read_only(path: &Path, file: (u64, u64)) -> Option<Self> {
+    /// One directory that is changed so, if it is the one of that device and number.
+    pub(super) fn of_one(path: &Path, file: (u64, u64), change: Change) -> Option<Self> {
         let bind = Bind { file: Some(file), ..Bind::of_later(path, path)? };
-        Some(Self { laid_over: vec![bind.with(Change::ReadOnly)], ..Self::default() })
+        Some(Self { laid_over: vec![bind.with(change)], ..Self::default() })
     }
 
     /// Lists the secrets of which a copy is shown, and which file each copy is.

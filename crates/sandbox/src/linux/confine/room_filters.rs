@@ -11,6 +11,7 @@ pub(in super::super) struct Filters {
     common: Vec<libc::sock_filter>,
     refusing: Vec<libc::sock_filter>,
     asking: Vec<libc::sock_filter>,
+    asking_more: Vec<libc::sock_filter>,
 }
 
 impl Filters {
@@ -20,7 +21,9 @@ impl Filters {
         let asking = Needs { asks: true, datagrams: true, names: true, ..needs };
         let own = |needs| rules(needs).into_iter().filter(|rule| !is_common(rule)).collect();
         let common = compile(rules(needs).into_iter().filter(is_common).collect());
-        Self { common, refusing: compile_addition(own(needs)), asking: compile_addition(own(asking)) }
+        let more = Needs { removals: true, ..asking };
+        let [refusing, asking, asking_more] = [needs, asking, more].map(|needs| compile_addition(own(needs)));
+        Self { common, refusing, asking, asking_more }
     }
 
     /// Installs in this process what all commands inherit from it: a filter costs a tenth of starting a shell.
@@ -33,9 +36,10 @@ impl Filters {
         &self.refusing
     }
 
-    /// For those that ask about each connection.
-    pub(in super::super) fn asking(&self) -> &[libc::sock_filter] {
-        &self.asking
+    /// For those that ask about each connection and each new name; and about files that are removed, where there are
+    /// repositories that can be removed as a whole.
+    pub(in super::super) fn asking(&self, has_nested: bool) -> &[libc::sock_filter] {
+        if has_nested { &self.asking_more } else { &self.asking }
     }
 }
 
@@ -55,7 +59,9 @@ const NOT_COMMON: [libc::c_long; 6] = [
 
 /// Returns true for what whoever starts a room's commands does not need either.
 fn is_common(rule: &Rule) -> bool {
-    !NOT_COMMON.contains(&rule.call) && NAMES.iter().all(|name| name.call != rule.call)
+    !NOT_COMMON.contains(&rule.call)
+        && NAMES.iter().all(|name| name.call != rule.call)
+        && rule.call != libc::SYS_unlinkat
 }
 
 #[cfg(test)]

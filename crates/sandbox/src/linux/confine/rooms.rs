@@ -137,7 +137,7 @@ impl RoomTree {
             let nearest = nearest.max_by_key(|target| target.as_os_str().len());
             nearest.is_none_or(|target| !own.iter().any(|(temporary, _)| target == temporary))
         };
-        self.repositories.layers.iter().for_each(|(path, layer)| layers.add(path, *layer, writable));
+        add_kept(self.repositories.layers.iter(), &mut layers, writable);
         let kept = confinement.kept.iter().filter(|path| path.exists());
         kept.filter(is_seen).for_each(|path| layers.add(path, Layer::Unchanged, writable));
         let secrets = confinement.secrets.iter().filter(is_seen);
@@ -164,8 +164,7 @@ impl RoomTree {
             let repository = found.known.iter().find(|known| path.starts_with(&known.git));
             repository.is_none_or(|known| !self.repositories.has(found, known))
         };
-        let new = found.layers.iter().filter(|(path, _)| is_new(path));
-        new.for_each(|(path, layer)| layers.add(path, *layer, &self.writable));
+        add_kept(found.layers.iter().filter(|(path, _)| is_new(path)), &mut layers, &self.writable);
         let mut mounts = Mounts::default();
         mounts.lay(&layers, Cover::Mounted(Path::new("/")))?;
         Some(mounts)
@@ -220,6 +219,11 @@ impl Protected {
         Ok((protected, elsewhere))
     }
 
+    /// Returns true if some are not the workspaces' own.
+    pub(in super::super) fn has_nested(&self) -> bool {
+        self.known.iter().any(|known| known.git != known.root.join(".git") && known.git != known.root)
+    }
+
     /// Returns true if a repository of the other list is in this one, and is the same directory.
     fn has(&self, others: &Self, known: &KnownRepository) -> bool {
         let identity = others.identities.iter().find(|(path, ..)| *path == known.git);
@@ -230,6 +234,12 @@ impl Protected {
     pub(in super::super) fn lacks_some_of(&self, others: &Self) -> bool {
         !others.identities.is_subset(&self.identities)
     }
+}
+
+fn add_kept<'a>(kept: impl Iterator<Item = &'a (PathBuf, Layer)>, layers: &mut Layers, writable: &[PathBuf]) {
+    // Where each name is asked about, nobody can put another directory in the place of one that was moved away.
+    let pinned = if may_listen() { &[] } else { writable };
+    kept.for_each(|(path, layer)| layers.add(path, *layer, pinned));
 }
 
 /// Takes a snapshot of the room's repositories before a command.

@@ -110,6 +110,7 @@ impl Rules {
             own_processes: false,
             datagrams: false,
             names: false,
+            removals: false,
         };
         // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
         // loopback either, and pays for sockets only if some were named.

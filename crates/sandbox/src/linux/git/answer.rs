@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, fstat, openat2, unlinkat};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
@@ -98,19 +98,34 @@ impl Asked<'_> {
     fn outside(&self, spot: &Spot, operation: &Operation) -> Result<Answer, Errno> {
         let makes = !matches!(operation, Operation::Remove { .. } | Operation::SetMode { .. });
         match self.must_not_be(&spot.path) {
+            // It is covered by a mount, which goes with it.
+            Some(_) if spot.name == ".git" && spot.path != spot.root.join(".git") => match operation {
+                Operation::Remove { is_directory, .. } => {
+                    let flags = if *is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+                    unlinkat(&spot.directory, &spot.name, flags)?;
+                    Ok(Answer::Done)
+                }
+                _ => self.make_git(spot, operation),
+            },
             Some(_) if !makes => Ok(Answer::GoOn),
             _ if matches!(operation, Operation::MakeOther { .. } | Operation::MakeLink { .. })
                 && self.ground.leads_to_setting(&spot.path) =>
             {
                 Err(self.stop(spot, StoppedBy::Settings))
             }
-            Some(_) if spot.name == ".git" => match operation {
-                Operation::MakeDirectory { mode, .. } => birth::repository(self, spot, *mode),
-                Operation::Open { flags, .. } => birth::link(self, spot, *flags),
-                _ => Err(self.stop(spot, StoppedBy::Repository)),
-            },
+            Some(_) if spot.name == ".git" => self.make_git(spot, operation),
             Some(why) => Err(self.stop(spot, why)),
             None => Ok(Answer::GoOn),
+        }
+    }
+
+    /// Something by the name of a git directory.
+    fn make_git(&self, spot: &Spot, operation: &Operation) -> Result<Answer, Errno> {
+        match operation {
+            Operation::MakeDirectory { mode, .. } => birth::repository(self, spot, *mode),
+            Operation::Open { flags, .. } => birth::link(self, spot, *flags),
+            Operation::SetMode { .. } => Ok(Answer::GoOn),
+            _ => Err(self.stop(spot, StoppedBy::Repository)),
         }
     }
 
@@ -158,7 +173,7 @@ impl Asked<'_> {
 
     /// The place of a name; none if it is of no interest.
     fn spot(&self, named: &Named) -> Result<Option<Spot>, Errno> {
-        if !named.looks_like_git() && !self.ground.may_matter(&named.name) {
+        if !named.looks_like_git() && !self.ground.may_matter(&named.name) && !self.removes_from_git(named) {
             return Ok(None);
         }
         let Some(theirs) = self.parent_of(named)? else { return Ok(None) };
@@ -193,6 +208,13 @@ impl Asked<'_> {
         Ok(Some(Spot { directory, name: named.name.clone(), path, root, home }))
     }
 
+    /// Returns true for a name in a git directory that the caller has open: whoever removes a tree does so.
+    fn removes_from_git(&self, named: &Named) -> bool {
+        let Some(fd) = named.from.filter(|_| self.call.number == libc::SYS_unlinkat) else { return false };
+        let path = rustix::fs::readlink(format!("/proc/{}/fd/{fd}", self.call.thread), vec![]);
+        path.is_ok_and(|path| path.as_bytes().windows(5).any(|part| part == b"/.git"))
+    }
+
     /// The directory that a name is in, as the caller sees it. None if there is none: the kernel says so better.
     fn parent_of(&self, named: &Named) -> Result<Option<OwnedFd>, Errno> {
         let thread = self.call.thread;
@@ -217,6 +239,12 @@ impl Asked<'_> {
 }
 
 impl Spot {
+    /// Returns true for what lies in a repository that is not the workspace's own: such a one can be removed as a whole.
+    pub(super) fn is_removable(&self) -> bool {
+        let is_nested = |git: &PathBuf| *git != self.root && *git != self.root.join(".git");
+        self.home.as_ref().is_some_and(|(git, _)| is_nested(git) && git.starts_with(&self.root))
+    }
+
     /// What it is to git.
     pub(super) fn part(&self) -> Part {
         let parts = self.parts();

@@ -1,7 +1,7 @@
 //! Repositories that a command makes: protected before anything is in them.
 
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::answer::{Answer, Asked, Spot};
 use super::deed::umask_of;
 use crate::StoppedBy;
-use crate::imp::confine::cover_read_only;
+use crate::imp::confine::{Mounts, closed, open_beneath, opened};
 use crate::imp::namespaces::Namespaces;
 
 /// Makes a git directory, and lays a read-only mount over it in the command's file tree. From then on every name in it is
@@ -28,15 +28,27 @@ pub(super) fn repository(asked: &Asked<'_>, spot: &Spot, mode: u32) -> Result<An
     made.map(|()| Answer::Done)
 }
 
-fn protect(asked: &Asked<'_>, spot: &Spot) -> Result<(), Errno> {
+/// Lays a directory of data open in the command's file tree, so that nothing in it is asked about. If that fails it is slower.
+pub(super) fn open_data(asked: &Asked<'_>, spot: &Spot) {
+    let _ = lay(asked, spot, opened);
+}
+
+/// Lays a mount over what is at that place.
+fn lay(
+    asked: &Asked<'_>,
+    spot: &Spot,
+    mount: fn(&Path, (u64, u64)) -> Option<Mounts>,
+) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let git = openat(&spot.directory, &spot.name, flags, Mode::empty())?;
-    let stat = fstat(&git)?;
-    let mounts = cover_read_only(&spot.path, (stat.st_dev, stat.st_ino)).ok_or(Errno::ACCESS)?;
+    let directory = openat(&spot.directory, &spot.name, flags, Mode::empty())?;
+    let stat = fstat(&directory)?;
+    let mounts = mount(&spot.path, (stat.st_dev, stat.st_ino)).ok_or(Errno::ACCESS)?;
     let namespaces = Namespaces::of(asked.call.thread).map_err(|_| Errno::ACCESS)?;
-    if !namespaces.with(|| mounts.lay_over()) {
-        return Err(Errno::ACCESS);
-    }
+    if namespaces.with(|| mounts.lay_over()) { Ok(directory) } else { Err(Errno::ACCESS) }
+}
+
+fn protect(asked: &Asked<'_>, spot: &Spot) -> Result<(), Errno> {
+    let git = lay(asked, spot, closed)?;
     // Somebody else in the room may have been faster.
     for entry in Dir::read_from(&git)? {
         let name = entry?.file_name().to_owned();
@@ -74,23 +86,16 @@ pub(super) fn link(asked: &Asked<'_>, spot: &Spot, flags: OFlags) -> Result<Answ
     Ok(Answer::File(void, flags))
 }
 
-/// `gitdir: ../.git/modules/NAME`, if the repository around has such a submodule.
+/// `gitdir: ../.git/modules/NAME`, if there is a repository around. Git writes it before that directory is there.
 fn text_of_link(root: &Path, link: &Path) -> Option<String> {
     let worktree = link.parent()?;
-    let around = worktree.ancestors().skip(1).take_while(|path| path.starts_with(root));
-    let (outer, git) =
-        around.map(|outer| (outer, outer.join(".git"))).find(|(_, git)| is_directory(root, git))?;
+    let mut around = worktree.ancestors().skip(1).take_while(|path| path.starts_with(root));
+    let outer = around.find(|outer| open_beneath(root, &outer.join(".git")).is_ok())?;
     let name = worktree.strip_prefix(outer).ok()?;
-    let module = git.join("modules").join(name);
-    is_directory(root, &module).then_some(())?;
     let mut way: PathBuf = name.iter().map(|_| "..").collect();
     way.push(".git/modules");
     way.push(name);
     Some(format!("gitdir: {}\n", way.to_str()?))
-}
-
-fn is_directory(root: &Path, path: &Path) -> bool {
-    crate::imp::confine::open_beneath(root, path).is_ok_and(|fd| fstat(fd.as_fd()).is_ok())
 }
 
 #[cfg(test)]
@@ -105,7 +110,7 @@ mod tests {
         std::fs::create_dir_all(root.join("lib/one")).unwrap();
         let text = |path: &str| text_of_link(&root, &root.join(path));
         assert_eq!(text("lib/one/.git").as_deref(), Some("gitdir: ../../.git/modules/lib/one\n"));
-        assert_eq!(text("lib/two/.git"), None);
+        assert_eq!(text("two/.git").as_deref(), Some("gitdir: ../.git/modules/two\n"));
         assert_eq!(text(".git"), None);
     }
 }

@@ -54,7 +54,11 @@ pub(super) fn check(new: &[u8], old: &[u8], is_worktree: impl Fn(&[u8]) -> bool)
             return Err(Refusal::Key(entry.key()));
         }
     }
-    let form = |entry: &&Entry| matches!(entry.values(), Some(Values::Worktree | Values::AtBirth));
+    let form = |entry: &&Entry| match entry.values() {
+        Some(Values::AtBirth) => true,
+        Some(Values::Worktree) => !is_worktree(&entry.value),
+        _ => false,
+    };
     match old.iter().filter(form).find(|entry| !new.contains(entry)) {
         Some(gone) => Err(Refusal::Key(gone.key())),
         None => Ok(()),

@@ -11,6 +11,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::answer::{Answer, Asked, Spot};
+use super::birth;
 use super::config::{self, Refusal};
 use super::names::{self, Part};
 use super::operation::Operation;
@@ -46,8 +47,11 @@ impl Doing<'_> {
     }
 
     fn open(&self, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
-        if self.spot.part() != Part::Data {
-            return self.refuse();
+        match self.spot.part() {
+            Part::Data => {}
+            // A clone writes one that leads nowhere before it knows its branch.
+            Part::Head if !self.exists() => {}
+            Part::Head | Part::Closed | Part::Steps | Part::Config => return self.refuse(),
         }
         // Nothing that could make it wait for somebody, or be another file's.
         let harmless = OFlags::ACCMODE | OFlags::CREATE | OFlags::EXCL | OFlags::TRUNC | OFlags::APPEND;
@@ -80,14 +84,22 @@ impl Doing<'_> {
         }
         let mode = Mode::from_raw_mode(mode & 0o777 & !self.umask());
         mkdirat(&self.spot.directory, &self.spot.name, mode)?;
+        if names::is_open_in(&self.spot.parts()) {
+            birth::open_data(self.asked, self.spot);
+        }
         Ok(Answer::Done)
     }
 
     fn remove(&self, is_directory: bool) -> Result<Answer, Errno> {
-        let may =
-            if is_directory { names::may_go(&self.spot.parts()) } else { self.spot.part() == Part::Data };
-        if !may && (is_directory || self.exists()) {
-            return self.refuse();
+        if !self.spot.is_removable() {
+            match is_directory {
+                // Git tries it, and is content with that answer.
+                true if !names::may_go(&self.spot.parts()) => return Err(Errno::NOTEMPTY),
+                false if self.exists() && !matches!(self.spot.part(), Part::Data | Part::Steps) => {
+                    return self.refuse();
+                }
+                true | false => {}
+            }
         }
         let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         unlinkat(&self.spot.directory, &self.spot.name, flags)?;

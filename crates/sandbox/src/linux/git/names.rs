@@ -35,6 +35,18 @@ pub(in super::super) fn is_open(name: &str) -> bool {
     TREES.contains(&name)
 }
 
+/// Returns true for such a directory of a repository, of one of its submodules or its worktrees.
+pub(super) fn is_open_in(path: &[&str]) -> bool {
+    match path {
+        [name] => is_open(name),
+        ["modules", around @ .., name] => {
+            !around.is_empty() && is_open(name) && !around.iter().any(|part| is_open(part))
+        }
+        ["worktrees", _, name] => is_open(name),
+        _ => false,
+    }
+}
+
 /// What a path below a git directory is, if it is a file.
 pub(super) fn file(path: &[&str]) -> Part {
     match path {
@@ -115,6 +127,8 @@ fn own_file(path: &[&str]) -> Part {
         }
         [tree, ..] if TREES.contains(tree) => Part::Data,
         ["info", name] if INFO.contains(&name.strip_suffix(".lock").unwrap_or(name)) => Part::Data,
+        // Of `info/refs`, while it is written.
+        ["info", name] if name.starts_with("refs_") => Part::Data,
         ["hooks", name] if name.ends_with(".sample") => Part::Data,
         _ => Part::Closed,
     }

@@ -157,6 +157,7 @@ impl<'a> Keeper<'a> {
             has_left: false,
         };
         keeper.shared.set_dirty(keeper.watch.is_none());
+        keeper.shared.set_nested(keeper.tree.repositories.has_nested());
         keeper.write_facts().map_err(prepared)?;
         Ok(keeper)
     }
@@ -307,7 +308,8 @@ impl<'a> Keeper<'a> {
             self.watch.iter_mut().for_each(|watch| watch.add(&found.searched));
             self.shared.set_unprotected(self.tree.repositories.lacks_some_of(&found));
         }
-        if self.shared.running() == 0 {
+        // Where it is asked about each name, those who are just making a repository do not notice.
+        if self.shared.running() == 0 || may_listen() {
             self.protect();
         }
     }
@@ -320,6 +322,7 @@ impl<'a> Keeper<'a> {
         let Some(mounts) = self.tree.over_new(&found) else { return };
         if self.namespaces.with(|| mounts.lay_over()) {
             self.tree.repositories = found;
+            self.shared.set_nested(self.tree.repositories.has_nested());
             self.shared.note_change();
             self.shared.set_unprotected(false);
             let _ = self.write_facts();

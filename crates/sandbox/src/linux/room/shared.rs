@@ -30,6 +30,8 @@ struct Page {
     changes: AtomicU32,
     /// 1 if processes were kept that belong to no command any more.
     strays: AtomicU32,
+    /// 1 if there are repositories that can be removed as a whole.
+    nested: AtomicU32,
     /// When something last ran, by the clock that goes on.
     active: AtomicU64,
     /// When each spawner began to start the process that it waits for; 0 if it does not.
@@ -131,6 +133,15 @@ impl Shared {
 
     pub(super) fn has_unprotected(self) -> bool {
         self.page().unprotected.load(Ordering::Acquire) != 0
+    }
+
+    pub(super) fn set_nested(self, nested: bool) {
+        self.page().nested.store(nested.into(), Ordering::Release);
+    }
+
+    /// Returns true if commands are asked about each file that they remove. It would cost those who remove many.
+    pub(super) fn has_nested(self) -> bool {
+        self.page().nested.load(Ordering::Acquire) != 0
     }
 
     pub(super) fn set_dirty(self, dirty: bool) {

@@ -260,7 +260,7 @@ fn launch(
         strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
     };
     let (argv, envp) = (pointers(&order.args), pointers(&order.env));
-    let above = slots.above();
+    let (above, has_nested) = (slots.above(), slots.has_nested());
     let joins = groups.map(Groups::to_join).unwrap_or_default();
     let wanted = [stdin, stdout, stderr, cwd, channel].map(AsFd::as_fd);
     let wanted: Vec<BorrowedFd<'_>> = wanted.into_iter().chain(joins).collect();
@@ -275,7 +275,7 @@ fn launch(
             capabilities: None,
             ruleset: None,
             filter: filters.refusing(),
-            asking: Some((filters.asking(), numbers[4])),
+            asking: Some((filters.asking(has_nested), numbers[4])),
         };
         let image = Image {
             program: order.program.as_ptr(),

@@ -30,6 +30,10 @@ impl Slots {
     }
 
     /// Returns the first number that is above all of them.
+    pub(super) fn has_nested(&self) -> bool {
+        self.shared.has_nested()
+    }
+
     pub(super) fn above(&self) -> RawFd {
         self.low.last().map_or(FIRST, AsRawFd::as_raw_fd) + 1
     }
