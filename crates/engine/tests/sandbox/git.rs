@@ -292,19 +292,19 @@ fn what_was_put_back_is_told() {
 
 #[test]
 fn everyday_git_works() {
-    let script = format!(
-        "{IDENTITY}; set -e
-        echo a > a && git add a && git commit -qm two
-        git branch other && git switch -q other && echo b > b && git add b && git commit -qm three
-        git switch -q main && git merge -q other -m merged
-        echo c >> a && git stash -q && git stash pop -q && git commit -qam four
-        git worktree add -q second && cd second && echo d > d && git add d && git commit -qm five && cd ..
-        cd tree && echo e > e && git add e && git commit -qm six && cd ..
-        cd nested && echo f > f && git add f && git commit -qm seven && cd ..
-        git tag v1 && git rebase -q main && git log --oneline | wc -l && git gc -q && git status --short
-        git init -q fresh && cd fresh && git config user.name me && echo hook > .git/hooks/pre-commit && git commit -q --allow-empty -m x
-        cd .. && git clone -q nested copy && git -C copy log --oneline"
-    );
+    let lines = "echo a > a; git add a; git commit -qm two
+        git branch other; git switch -q other; echo b > b; git add b; git commit -qm three
+        git switch -q main; git merge -q other -m merged
+        echo c >> a; git stash -q; git stash pop -q; git commit -qam four
+        git worktree add -q second; cd second; echo d > d; git add d; git commit -qm five; cd ..
+        git worktree list | grep -q second; git worktree remove second; git worktree prune
+        cd tree; echo e > e; git add e; git commit -qm six; cd ..
+        cd nested; echo f > f; git add f; git commit -qm seven; cd ..
+        git tag v1; git rebase -q main; git log --oneline | wc -l; git gc -q; git status --short
+        git init -q fresh; cd fresh; git config user.name me; git commit -q --allow-empty -m x; cd ..
+        git clone -q nested copy; git -C copy log --oneline; git -C copy checkout -q -b topic
+        git -C copy branch -m renamed; git -C copy tag -d v1 || true; git -C copy fsck";
+    let script = format!("{IDENTITY}; set -e\n{lines}");
     for hold in [Hold::Workspace, Hold::Plain] {
         let outcome = scene().run(hold, &script);
         assert!(outcome.success(), "{hold:?} {} {}", outcome.output.stdout(), outcome.output.stderr());

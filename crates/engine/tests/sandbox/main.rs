@@ -15,6 +15,7 @@ mod kernel;
 mod limits;
 mod narrowing;
 mod network;
+mod planting;
 mod processes;
 mod secrets;
 mod stops;

@@ -153,7 +153,7 @@ stops! {
         "touch {outside}/new", "changing {outside}/new: in read-only mode", "and writable = [\"{outside}\"]",
     ).held(Hold::ReadOnly);
     a_directory_that_does_not_exist: stop(
-        "git worktree add ../wt", "changing {root}/wt/.git", "ask your user to make {root}/wt",
+        "git clone -q . ../wt", "changing {root}/wt", "ask your user to make {root}/wt",
     );
     reading_a_secret: stop(
         "cat ~/.ssh/id_ed25519", "using {home}/.ssh/id_ed25519: it is on the list of secrets", "readable = [\"{home}/.ssh\"]",
@@ -169,10 +169,10 @@ stops! {
         "connecting to the socket {outside}/socket", "sockets = [\"{outside}/socket\"]",
     );
     configuration_of_a_repository: stop(
-        "git config user.name me", "changing hooks or configuration of a repository", "ask your user to do that",
+        "git config core.pager me", "setting core.pager in {work}/.git/config", "ask your user to do that",
     );
     hooks_of_a_repository: stop(
-        "echo true > .git/hooks/pre-commit", "changing hooks or configuration of a repository", "ask your user to do that",
+        "echo true > .git/hooks/pre-commit", "changing {work}/.git/hooks/pre-commit", "ask your user to do that",
     );
     memory: stop(
         "python3 -c 'x = bytearray(300 << 20)'", "the memory limit of 100 MiB was reached", "raise memory under",

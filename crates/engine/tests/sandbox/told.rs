@@ -91,12 +91,8 @@ fn it_is_told_also_when_the_command_goes_on() {
     }
     let scene = Scene::new();
     assert!(scene.run(Hold::Off, "git init -q .").success());
-    let outcome = scene.run(Hold::Workspace, "git config user.name me");
-    assert!(
-        outcome.denials[0].starts_with("changing hooks or configuration of a repository"),
-        "{:?}",
-        outcome.denials
-    );
+    let outcome = scene.run(Hold::Workspace, "git config core.pager me");
+    assert!(outcome.denials[0].starts_with("setting core.pager in"), "{:?}", outcome.denials);
 }
 
 #[test]

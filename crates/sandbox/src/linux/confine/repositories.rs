@@ -243,6 +243,12 @@ impl Repositories {
     /// Nothing in it can be changed, but for what is only data.
     fn close(&mut self, git: &Path) -> io::Result<()> {
         self.keep(git.to_owned(), Layer::Unchanged);
+        for name in ["HEAD", "config", "hooks", "info", "modules", "objects", "refs", "worktrees"] {
+            let is_link = |metadata: fs::Metadata| metadata.is_symlink();
+            if self.readable(git.join(name).symlink_metadata()).is_some_and(is_link) {
+                self.gap = Some(BY_LINK);
+            }
+        }
         self.open_data(git)
     }
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use rustix::fs::{
     AtFlags, Dir, FileType, MemfdFlags, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat,
@@ -11,6 +12,7 @@ use rustix::io::Errno;
 
 use super::answer::{Answer, Asked, Spot};
 use super::deed::umask_of;
+use super::names::WorktreeLink;
 use crate::StoppedBy;
 use crate::imp::confine::{Mounts, closed, open_beneath, opened};
 use crate::imp::namespaces::Namespaces;
@@ -71,19 +73,60 @@ fn remove(at: &OwnedFd, name: &std::ffi::CStr) -> Result<(), Errno> {
 /// A file that says where the git directory of a submodule is. It can say only one thing, so the host writes it, and the
 /// command writes into the void.
 pub(super) fn link(asked: &Asked<'_>, spot: &Spot, flags: OFlags) -> Result<Answer, Errno> {
-    let Some(text) = text_of_link(&spot.root, &spot.path) else {
-        return Err(asked.stop(spot, StoppedBy::Repository));
-    };
-    if statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW).is_err() {
-        let making = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&spot.directory, &spot.name, making, Mode::from_raw_mode(0o644))?;
-        let written = std::fs::File::from(file).write_all(text.as_bytes());
-        written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    } else if flags.contains(OFlags::EXCL) {
+    let exists = statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    if exists && flags.contains(OFlags::EXCL) {
         return Err(Errno::EXIST);
     }
-    let void = rustix::fs::memfd_create(c"git", MemfdFlags::CLOEXEC)?;
-    Ok(Answer::File(void, flags))
+    let worktree = asked.watch.worktrees.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let text = match worktree {
+        Some((git, name)) if !exists => {
+            let directory = git.join("worktrees").join(&name);
+            let there = open_beneath(&git, &directory).map_err(|_| Errno::ACCESS)?;
+            write(&there, "gitdir", &format!("{}\n", spot.path.to_str().ok_or(Errno::ACCESS)?))?;
+            Some(format!("gitdir: {}\n", directory.to_str().ok_or(Errno::ACCESS)?))
+        }
+        _ => text_of_link(&spot.root, &spot.path),
+    };
+    let Some(text) = text else { return Err(asked.stop(spot, StoppedBy::Repository)) };
+    if !exists {
+        write(&spot.directory, &spot.name, &text)?;
+    }
+    void(flags)
+}
+
+/// The files by which a worktree and its repository find each other. They can say only one thing, too; and what one of them
+/// says is known when the worktree's own link is made.
+pub(super) fn worktree(
+    asked: &Asked<'_>,
+    spot: &Spot,
+    name: &str,
+    link: WorktreeLink,
+    flags: OFlags,
+) -> Result<Answer, Errno> {
+    const MOST: usize = 16;
+    match (link, &spot.home) {
+        (WorktreeLink::ToRepository, _) => write(&spot.directory, &spot.name, "../..\n")?,
+        (WorktreeLink::ToFiles, Some((git, _))) => {
+            let mut worktrees = asked.watch.worktrees.lock().unwrap_or_else(PoisonError::into_inner);
+            if worktrees.len() < MOST {
+                worktrees.push((git.clone(), name.to_owned()));
+            }
+        }
+        (WorktreeLink::ToFiles, None) => return Err(Errno::ACCESS),
+    }
+    void(flags)
+}
+
+/// A file that nobody reads.
+fn void(flags: OFlags) -> Result<Answer, Errno> {
+    Ok(Answer::File(rustix::fs::memfd_create(c"git", MemfdFlags::CLOEXEC)?, flags))
+}
+
+fn write(directory: &OwnedFd, name: &str, text: &str) -> Result<(), Errno> {
+    let making = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(directory, name, making, Mode::from_raw_mode(0o644))?;
+    let written = std::fs::File::from(file).write_all(text.as_bytes());
+    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
 /// `gitdir: ../.git/modules/NAME`, if there is a repository around. Git writes it before that directory is there.

@@ -47,6 +47,11 @@ impl Doing<'_> {
     }
 
     fn open(&self, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
+        if let Some((name, link)) = names::worktree_link(&self.spot.parts())
+            && !self.exists()
+        {
+            return birth::worktree(self.asked, self.spot, name, link, flags);
+        }
         match self.spot.part() {
             Part::Data => {}
             // A clone writes one that leads nowhere before it knows its branch.
@@ -95,6 +100,7 @@ impl Doing<'_> {
             match is_directory {
                 // Git tries it, and is content with that answer.
                 true if !names::may_go(&self.spot.parts()) => return Err(Errno::NOTEMPTY),
+                false if names::worktree_link(&self.spot.parts()).is_some() => {}
                 false if self.exists() && !matches!(self.spot.part(), Part::Data | Part::Steps) => {
                     return self.refuse();
                 }

@@ -36,9 +36,13 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) fn of(confinement: &Confinement, known: &[KnownRepository]) -> Self {
+        // Of worktrees whose repository lies elsewhere.
+        let is_git = |path: &&PathBuf| path.iter().any(|part| part.to_string_lossy().ends_with(".git"));
+        let elsewhere = confinement.writable.iter().filter(is_git);
+        let elsewhere = elsewhere.filter(|path| !confinement.workspaces.contains(path));
         Self {
             workspaces: confinement.workspaces.clone(),
-            known: known.iter().map(|known| known.git.clone()).collect(),
+            known: known.iter().map(|known| known.git.clone()).chain(elsewhere.cloned()).collect(),
             settings: confinement.settings.clone(),
         }
     }

@@ -69,16 +69,31 @@ pub(super) fn may_be_directory(path: &[&str]) -> bool {
         ["modules", rest @ ..] => {
             rest.len() == 1 || (1..rest.len()).any(|length| own_directory(&rest[length..])) || rest.len() < 8
         }
-        // A worktree leads to its repository by a file that is written in place, where nobody can look at it first.
-        ["worktrees", _] => false,
+        ["worktrees", _] => true,
         ["worktrees", _, rest @ ..] => own_directory(rest),
         path => own_directory(path),
     }
 }
 
+/// The name of a worktree, if a path is one of the two files by which it and its repository find each other.
+pub(super) fn worktree_link<'a>(path: &[&'a str]) -> Option<(&'a str, WorktreeLink)> {
+    match path {
+        ["worktrees", name, "commondir"] => Some((name, WorktreeLink::ToRepository)),
+        ["worktrees", name, "gitdir"] => Some((name, WorktreeLink::ToFiles)),
+        _ => None,
+    }
+}
+
+/// One of these files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WorktreeLink {
+    ToRepository,
+    ToFiles,
+}
+
 /// Returns true if a directory may be removed when it is empty.
 pub(super) fn may_go(path: &[&str]) -> bool {
-    !matches!(path, [name] if ESSENTIAL.contains(name)) && !matches!(path, ["worktrees", _])
+    !matches!(path, [name] if ESSENTIAL.contains(name))
 }
 
 /// Returns true for the file by which a new repository finds out what its file system can do: `tAbC123`.
@@ -195,7 +210,7 @@ mod tests {
         {
             assert!(may(path), "{path}");
         }
-        for path in ["config", "worktrees/a", "remotes", "hooks/pre-commit", "info/attributes"] {
+        for path in ["config", "remotes", "hooks/pre-commit", "info/attributes"] {
             assert!(!may(path), "{path}");
         }
         assert!(may_go(&["rebase-merge"]) && !may_go(&["objects"]));

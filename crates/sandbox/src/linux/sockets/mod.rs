@@ -76,6 +76,8 @@ pub(super) struct Watch {
     refused: Mutex<Vec<String>>,
     /// Names that it wanted to make or change, and why it could not.
     stopped: Mutex<Vec<Stopped>>,
+    /// Worktrees that it is about to make: their git directories, and their names in it.
+    pub(super) worktrees: Mutex<Vec<(PathBuf, String)>>,
     queue: queue::Queue,
     relays: Mutex<Vec<Arc<relay::Relay>>>,
     /// Sockets that send under the names of the command's own.
@@ -91,6 +93,7 @@ impl Watch {
             reach: Arc::clone(reach),
             refused: Mutex::default(),
             stopped: Mutex::default(),
+            worktrees: Mutex::default(),
             queue: queue::Queue::default(),
             relays: Mutex::default(),
             senders: Mutex::default(),
