@@ -256,21 +256,33 @@ fn alone(
         }
     };
     let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
+    let writable: Vec<PathBuf> = workspaces.iter().cloned().chain(caches).collect();
     Ok(Confinement {
         mode: settings.mode,
         network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
-        writable: workspaces.iter().cloned().chain(caches).collect(),
+        temporary: scratch_place(job, tools.state, &writable),
+        writable,
         workspaces,
         kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
         secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
         sockets: sockets(job, settings),
         attended: job.leftovers == Leftovers::End,
-        temporary: job.temporary.clone(),
         limits,
         namespaces: settings.namespaces,
         requirement: settings.requirement,
     })
 }
+
+/// Finds a place for private temporary directories that the command cannot change: the usual one, or one in the state
+/// directory. Where that is writable too, the sandbox refuses.
+fn scratch_place(job: &Job, state: &StateDir, writable: &[PathBuf]) -> PathBuf {
+    let is_writable =
+        job.temporary.canonicalize().is_ok_and(|real| writable.iter().any(|root| real.starts_with(root)));
+    let own = is_writable.then(|| state.folder(SCRATCH).ok()).flatten();
+    own.unwrap_or_else(|| job.temporary.clone())
+}
+
+const SCRATCH: &str = "scratch";
 
 /// Why a directory cannot be a workspace: writing there would be writing where other programs look for what to run.
 fn too_wide(root: &Path, home: Option<&Path>, kept: &[PathBuf]) -> Option<&'static str> {

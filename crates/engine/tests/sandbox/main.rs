@@ -16,6 +16,7 @@ mod limits;
 mod narrowing;
 mod network;
 mod processes;
+mod scratch;
 mod secrets;
 mod stops;
 mod told;
