@@ -36,6 +36,7 @@ mod detach;
 mod disposition;
 mod exit;
 mod own_directory;
+mod own_file;
 mod report;
 #[cfg_attr(
     not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
@@ -69,6 +70,7 @@ pub use imp::{
     remove_tree,
 };
 pub use own_directory::OwnDirectory;
+pub use own_file::{OwnFile, check_own_file};
 pub use report::{Enforced, Landlock, Report};
 pub use room::{KnownRepository, KnownSettings, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
 pub use spec::{Output, Piping, Prepared, Process, SpawnError, Spec, Step, World};
