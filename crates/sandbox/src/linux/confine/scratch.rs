@@ -68,7 +68,6 @@ fn host_of(name: &CStr) -> Option<u32> {
 }
 
 fn is_dead(process: u32) -> bool {
-    // house: by-path (no command can change the process table)
     !Path::new("/proc").join(process.to_string()).exists()
 }
 
