@@ -36,9 +36,9 @@ fn it_is_named_and_nobody_waits_for_it() {
         for kind in ["a named pipe", "a link", "a directory"] {
             let world = world();
             for warm in [["run", "--session", "s", "true"].as_slice(), &["run", "--background", "true"]] {
-                world.bashtion().args(warm).finish();
+                let _ = world.bashtion().args(warm).finish();
             }
-            world.bashtion().args(&["run", "git reset --hard"]).finish();
+            let _ = world.bashtion().args(&["run", "git reset --hard"]).finish();
             let path = world.state().join(file);
             let _ = fs::remove_file(&path);
             make(kind, &path);
