@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use bashtion::OwnFile;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::chain::{Hash, Key};
 
@@ -63,9 +64,7 @@ impl End {
 
 pub(crate) fn read_key(path: &Path) -> io::Result<Option<Key>> {
     let mut bytes = [0; Key::LENGTH];
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = File::options().read(true).custom_flags(flags).open(path);
-    match opened.and_then(|mut file| file.read_exact(&mut bytes)) {
+    match OwnFile::Reading.open(path).and_then(|mut file| file.read_exact(&mut bytes)) {
         Ok(()) => Ok(Some(Key::new(bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -78,7 +77,7 @@ pub(crate) fn make_key(path: &Path, tail: &mut File) -> io::Result<Key> {
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     End::START.write(tail, &Key::new(bytes))?;
     let partial = path.with_extension("key.new");
-    private().create(true).truncate(true).open(&partial)?.write_all(&bytes)?;
+    OwnFile::Replacing.open(&partial)?.write_all(&bytes)?;
     fs::rename(partial, path)?;
     Ok(Key::new(bytes))
 }
@@ -95,11 +94,4 @@ pub(crate) fn check_owner(directory: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// To write files that only the user can read.
-pub(crate) fn private() -> fs::OpenOptions {
-    let mut options = File::options();
-    options.read(true).write(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-    options
 }

@@ -26,9 +26,11 @@ mod query;
 mod record;
 mod retention;
 mod store;
+mod trouble;
 mod verify;
 
 pub use mask::{Masker, is_secret_name};
 pub use query::{Filter, Row};
 pub use store::{Audit, AuditError, Mode, Settings};
+pub use trouble::Trouble;
 pub use verify::{Broken, Verified};

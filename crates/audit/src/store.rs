@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bashtion::{OwnFile, check_own_file};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::chain::{Hash, Key};
-use crate::files::{End, Turn, check_owner, make_key, private, read_key};
+use crate::files::{End, Turn, check_owner, make_key, read_key};
 use crate::mask::Masker;
 use crate::retention::prune;
 
@@ -189,11 +190,11 @@ impl Audit {
         check_owner(directory).map_err(failed(directory.clone()))?;
         let open = |name: &str| {
             let path = directory.join(name);
-            private().create(true).truncate(false).open(&path).map_err(failed(path))
+            OwnFile::Keeping.open(&path).map_err(failed(path))
         };
         let lock = open("audit.lock")?;
         let spool = directory.join("audit.spool");
-        let spool = private().append(true).create(true).open(&spool).map_err(failed(spool))?;
+        let spool = OwnFile::Appending.open(&spool).map_err(failed(spool))?;
         let key_path = directory.join("audit.key");
         let mut tail = open("audit.tail")?;
         let key = {
@@ -362,8 +363,12 @@ const SPOOL_SIZE: u64 = 256 << 10;
 fn connect(path: &Path) -> Result<Connection, AuditError> {
     let failed = database_failed(path);
     // Readable by nobody else from its first byte on.
-    let file = private().create(true).truncate(false).open(path);
+    let file = OwnFile::Keeping.open(path);
     file.map_err(|source| AuditError::File { path: path.to_owned(), source })?;
+    for beside in ["-wal", "-shm", "-journal"] {
+        let path = PathBuf::from(format!("{}{beside}", path.display()));
+        check_own_file(&path).map_err(|source| AuditError::File { path, source })?;
+    }
     let connection = Connection::open(path).map_err(&failed)?;
     connection.busy_timeout(Duration::from_secs(30)).map_err(&failed)?;
     let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(&failed)?;

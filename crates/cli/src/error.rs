@@ -145,9 +145,6 @@ fn hint(error: &bashtion::Error) -> Option<String> {
     let hint = match error {
         bashtion::Error::Admit(AdmitError::EmptyCommand) => "give one in quotes: bashtion run 'echo hello'",
         bashtion::Error::Admit(AdmitError::NulInCommand { .. }) => "let the command make it: printf '\\0'",
-        bashtion::Error::Admit(AdmitError::CommandTooLong { .. }) => {
-            "put it into a file and run that: bashtion run 'bash ./script.sh'"
-        }
         bashtion::Error::Admit(AdmitError::Cwd { .. }) => {
             "name an existing directory that you may enter with --cwd"
         }

@@ -49,8 +49,8 @@ pub(crate) struct Job {
     pub(crate) sandbox: Option<SandboxSettings>,
 }
 
-/// Longer commands are a mistake: nobody writes one, and it is held in memory.
-const LONGEST_COMMAND: usize = 16 << 20;
+/// Longer commands cannot be judged in reasonable time, and nobody writes one.
+const LONGEST_COMMAND: usize = bashtion_guard::LONGEST_TEXT;
 /// Longer timeouts are a mistake too, and clocks cannot add them.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -79,7 +79,9 @@ pub enum AdmitError {
         at: usize,
     },
     /// Far beyond what anyone writes.
-    #[error("the command has {bytes} bytes; at most {LONGEST_COMMAND} are accepted")]
+    #[error(
+        "the command has {bytes} bytes, and at most {LONGEST_COMMAND} can be judged; write it to a file and run the file"
+    )]
     CommandTooLong {
         /// Its length.
         bytes: usize,

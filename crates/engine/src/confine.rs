@@ -192,8 +192,9 @@ fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) ->
         match too_wide(&root, home, &settings.kept) {
             None => workspaces.push(root),
             Some(why) => notes.push(format!(
-                "{} is not writable because {why}; use a project directory, or name what may be written with --writable",
-                root.display()
+                "{} is not writable because {}; use a project directory, or name what may be written with --writable",
+                root.display(),
+                why.reason()
             )),
         }
     }
@@ -256,48 +257,117 @@ fn alone(
         }
     };
     let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
+    let writable: Vec<PathBuf> = workspaces.iter().cloned().chain(caches).collect();
     Ok(Confinement {
         mode: settings.mode,
         network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
-        writable: workspaces.iter().cloned().chain(caches).collect(),
+        temporary: scratch_place(job, tools.state, &writable),
+        writable,
         workspaces,
         kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
         secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
         settings: followed(),
         sockets: sockets(job, settings),
         attended: job.leftovers == Leftovers::End,
-        temporary: job.temporary.clone(),
         limits,
         namespaces: settings.namespaces,
         requirement: settings.requirement,
     })
 }
 
-/// Why a directory cannot be a workspace: writing there would be writing where other programs look for what to run.
-fn too_wide(root: &Path, home: Option<&Path>, kept: &[PathBuf]) -> Option<&'static str> {
+/// Finds a place for private temporary directories that the command cannot change: the usual one, or one in the state
+/// directory. Where that is writable too, the sandbox refuses.
+fn scratch_place(job: &Job, state: &StateDir, writable: &[PathBuf]) -> PathBuf {
+    let is_writable =
+        job.temporary.canonicalize().is_ok_and(|real| writable.iter().any(|root| real.starts_with(root)));
+    let own = is_writable.then(|| state.folder(SCRATCH).ok()).flatten();
+    own.unwrap_or_else(|| job.temporary.clone())
+}
+
+const SCRATCH: &str = "scratch";
+
+/// The reason that a directory cannot be a workspace: writing there would be writing where other programs look for what to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooWide {
+    Root,
+    Home,
+    HoldsHome,
+    System,
+    /// A directory of directories that belong to different people or programs.
+    HoldsOthers,
+    Own,
+}
+
+impl TooWide {
+    /// The reason, about a directory that was named before.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Root => "it is the root of the file system",
+            Self::Home => "it is the home directory, with the settings that all your programs read",
+            Self::HoldsHome => "the home directory is in it",
+            Self::System => "it belongs to the system",
+            Self::HoldsOthers => "directories of others are in it",
+            Self::Own => OWN,
+        }
+    }
+
+    /// The reason that a command cannot change its own working directory.
+    pub(crate) fn reason_in_place(self) -> &'static str {
+        match self {
+            Self::Root => {
+                "the working directory is the root of the file system, which is no workspace; run it in a project directory"
+            }
+            Self::Home => {
+                "the working directory is the home directory, which is no workspace; run it in a project directory"
+            }
+            Self::HoldsHome => {
+                "the working directory contains the home directory, and is no workspace; run it in a project directory"
+            }
+            Self::System => {
+                "the working directory belongs to the system, and is no workspace; run it in a project directory"
+            }
+            Self::HoldsOthers => {
+                "the working directory holds directories of others, and is no workspace; run it in a project directory"
+            }
+            Self::Own => {
+                "the working directory would hold Bashtion's own configuration or state, and is no workspace; run it in a project directory"
+            }
+        }
+    }
+}
+
+/// Returns the reason that a directory cannot be a workspace, if there is one.
+pub(crate) fn too_wide(root: &Path, home: Option<&Path>, kept: &[PathBuf]) -> Option<TooWide> {
     const SYSTEM: [&str; 12] = [
         "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run",
         "/var/run",
     ];
-    const EXACTLY: [&str; 6] = ["/var", "/home", "/opt", "/srv", "/mnt", "/media"];
+    const OF_OTHERS: [&str; 6] = ["/var", "/home", "/opt", "/srv", "/mnt", "/media"];
     if root == Path::new("/") {
-        return Some("it is the root of the file system");
+        return Some(TooWide::Root);
+    }
+    if home == Some(root) {
+        return Some(TooWide::Home);
     }
     if home.is_some_and(|home| home.starts_with(root)) {
-        return Some("it is the home directory, or contains it");
+        return Some(TooWide::HoldsHome);
     }
-    let is_system = SYSTEM.iter().any(|directory| root.starts_with(directory));
     let is_shared_memory = root.starts_with("/dev/shm") && root != Path::new("/dev/shm");
-    if (is_system && !is_shared_memory) || EXACTLY.iter().any(|directory| root == Path::new(directory)) {
-        return Some("it belongs to the system");
+    if SYSTEM.iter().any(|directory| root.starts_with(directory)) && !is_shared_memory {
+        return Some(TooWide::System);
     }
-    would_hold(root, kept)
+    if OF_OTHERS.iter().any(|directory| root == Path::new(directory)) {
+        return Some(TooWide::HoldsOthers);
+    }
+    would_hold(root, kept).map(|_| TooWide::Own)
 }
+
+const OWN: &str = "Bashtion's own configuration or state would be in it";
 
 /// What does not exist cannot be kept from being made.
 fn would_hold(root: &Path, kept: &[PathBuf]) -> Option<&'static str> {
     let would = kept.iter().any(|path| path.starts_with(root) && path.symlink_metadata().is_err());
-    would.then_some("Bashtion's own configuration or state would be in it")
+    would.then_some(OWN)
 }
 
 /// As if there were no links: `a/../b` is `b`.

@@ -112,7 +112,7 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
         let desk = desk.unwrap_or_else(|| Desk::beside_others(&plan.temporary));
         Epilogue::prepare(questions, &desk, &env)
     });
-    let epilogue = epilogue.transpose().map_err(|source| LaunchError::Temporary { source })?;
+    let epilogue = epilogue.transpose().map_err(temporary_failed)?;
 
     let failed = |source| spawn_failed(source, &program, &facts);
     let not_entered = |source| failed(SpawnError::Refused { step: Step::Cwd, source });
@@ -143,7 +143,7 @@ pub(crate) fn launch(plan: Plan, sandbox: &Sandbox) -> Result<Running, LaunchErr
         }
         None => {
             if let Some(epilogue) = &epilogue {
-                let written = epilogue.write_prelude().map_err(|source| LaunchError::Temporary { source })?;
+                let written = epilogue.write_prelude().map_err(temporary_failed)?;
                 prepared = prepared.reading_first(written).map_err(failed)?;
             }
             let (readers, output) = Readers::new(streams).map_err(pipe_failed)?;
@@ -258,8 +258,8 @@ impl Held {
         let (world, confinement, temporary, desk, shared) = match way {
             Way::Alone { confinement, temporary: with_others } => {
                 let made = sandbox.confine(&confinement).map_err(sandbox_failed)?;
-                let temporary = made.temporary().map_err(|source| LaunchError::Temporary { source })?;
-                let desk = temporary.as_ref().map(|temporary| Desk::within(temporary.path()));
+                let temporary = made.temporary();
+                let desk = temporary.as_ref().map(Desk::within);
                 let own = temporary.as_ref().map(|temporary| temporary.path().to_owned());
                 directory = with_others.as_ref().map(|shared| shared.path.clone()).or(own);
                 shared_temporary = with_others;
@@ -332,6 +332,10 @@ fn sandbox_failed(source: ConfineError) -> LaunchError {
         ConfineError::Exhausted { source } if is_out_of_descriptors(&source) => pipe_failed(source),
         source => LaunchError::Sandbox { source },
     }
+}
+
+fn temporary_failed(source: io::Error) -> LaunchError {
+    if is_out_of_descriptors(&source) { pipe_failed(source) } else { LaunchError::Temporary { source } }
 }
 
 fn pipe_failed(source: io::Error) -> LaunchError {

@@ -70,8 +70,9 @@ pub use bashtion_guard::{
     Policy, PolicyError, Settings as GuardSettings, Span, Suggestion, TextRule, Verdict, nearest_rule, rules,
 };
 pub use bashtion_sandbox::{
-    ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, Process, Report,
-    Requirement, ResourceLimits, RoomStatus, Signal, SpawnError, Step, UnknownSignal, Usage, note_umask,
+    ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, OwnFile, Process,
+    Report, Requirement, ResourceLimits, RoomStatus, Signal, SpawnError, Step, UnknownSignal, Usage,
+    check_own_file, note_umask,
 };
 pub use builder::Builder;
 pub use causes::causes;

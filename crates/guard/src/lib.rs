@@ -64,6 +64,9 @@ pub fn analyze(command: &str, world: &World) -> Analysis {
     walk::analyze(command, world)
 }
 
+/// The most bytes of a text that is looked into. Whatever is in it, that takes about a second; longer ones are opaque.
+pub const LONGEST_TEXT: usize = 1 << 20;
+
 /// A rule as its page shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct RulePage {

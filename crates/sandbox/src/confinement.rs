@@ -30,7 +30,7 @@ pub struct Confinement {
     /// Whether it ends before its starter does. What outlives it has nobody who answers for its connections, and can have
     /// no unix sockets.
     pub attended: bool,
-    /// Where private temporary directories are made.
+    /// Where private temporary directories are made: nowhere in what it may change.
     pub temporary: PathBuf,
     /// How much it may use.
     pub limits: ResourceLimits,
@@ -185,6 +185,14 @@ pub enum ConfineError {
         path: PathBuf,
         /// What the kernel said.
         source: std::io::Error,
+    },
+    /// The command could exchange its private temporary directory for something else.
+    #[error("no private temporary directory can be made in {}: the command may change {}", path.display(), root.display())]
+    TemporaryInside {
+        /// Where private temporary directories are made.
+        path: PathBuf,
+        /// What the command may change.
+        root: PathBuf,
     },
     /// Somebody moves things about in the workspace.
     #[error("a repository in the workspace changes while it is looked at")]

@@ -35,6 +35,8 @@ mod confinement;
 mod detach;
 mod disposition;
 mod exit;
+mod own_directory;
+mod own_file;
 mod report;
 #[cfg_attr(
     not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
@@ -67,6 +69,8 @@ pub use imp::{
     Confined, Room, Sandbox, Temporary, Tree, Visit, Waited, has_seccomp, keep, landlock, open_directory,
     remove_tree,
 };
+pub use own_directory::OwnDirectory;
+pub use own_file::{OwnFile, check_own_file};
 pub use report::{Enforced, Landlock, Report};
 pub use room::{KnownRepository, KnownSettings, ROOM_VERSION, RoomFacts, RoomPlan, RoomStatus, Stamp};
 pub use spec::{Output, Piping, Prepared, Process, SpawnError, Spec, Step, World};

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,15 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, statat, unlinkat};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
+use crate::own_directory::{LISTED, is_directory};
 use crate::room::{RoomFacts, RoomPlan, RoomStatus};
 use crate::spec::{Output, Piping, Prepared, SpawnError, Step};
 use crate::{
-    Child, ConfineError, Confinement, Exit, Landlock, Limit, Mode as Confining, Network, Process, Report,
-    Requirement, ResourceLimits, Restored, Stopped, Usage,
+    Child, ConfineError, Confinement, Exit, Landlock, Limit, Mode as Confining, Network, OwnDirectory,
+    Process, Report, Requirement, ResourceLimits, Restored, Stopped, Usage,
 };
 
 const NEEDS_LINUX: &str = "the sandbox needs Linux with Landlock; only off is possible here";
@@ -46,8 +47,9 @@ pub struct Confined {
 
 impl Confined {
     /// A private temporary directory: there is none here.
-    pub fn temporary(&self) -> io::Result<Option<Temporary>> {
-        Ok(None)
+    #[must_use]
+    pub fn temporary(&self) -> Option<Temporary> {
+        None
     }
 
     fn report(&self) -> Report {
@@ -136,6 +138,24 @@ pub fn remove_tree(root: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(root)
 }
 
+/// Removes everything in a directory, and follows no links.
+pub(crate) fn empty_directory(directory: BorrowedFd<'_>) -> io::Result<()> {
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        if !is_directory(&statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?) {
+            unlinkat(directory, name, AtFlags::empty())?;
+            continue;
+        }
+        empty_directory(openat(directory, name, LISTED, Mode::empty())?.as_fd())?;
+        unlinkat(directory, name, AtFlags::REMOVEDIR)?;
+    }
+    Ok(())
+}
+
 /// Keeps a room: that needs Linux.
 pub fn keep(_: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io::Result<()> {
     ready(Err(&SpawnError::refused(Step::Namespaces, io::Error::from_raw_os_error(libc::ENOSYS))));
@@ -179,14 +199,20 @@ impl Member {
 /// The temporary directory of one command.
 #[derive(Debug)]
 pub struct Temporary {
-    path: PathBuf,
+    directory: OwnDirectory,
 }
 
 impl Temporary {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.directory.path()
+    }
+
+    /// The directory itself.
+    #[must_use]
+    pub fn descriptor(&self) -> &Arc<OwnedFd> {
+        self.directory.descriptor()
     }
 }
 

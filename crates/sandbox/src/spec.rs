@@ -195,7 +195,7 @@ impl SpawnError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Step {
-    /// Opening `/dev/null`, copying descriptors, making a stack: all that is done beforehand.
+    /// OwnFile `/dev/null`, copying descriptors, making a stack: all that is done beforehand.
     Prepare,
     /// Making the process.
     Clone,

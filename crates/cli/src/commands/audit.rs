@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use bashtion_audit::{Audit, AuditError, Filter, Row, Settings};
+use bashtion_audit::{Audit, AuditError, Filter, Row, Settings, Trouble};
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
@@ -246,15 +246,27 @@ fn csv(row: &Row) -> String {
 
 impl From<AuditError> for CliError {
     fn from(error: AuditError) -> Self {
-        let help = match &error {
-            AuditError::None { .. } => "it begins with the first command that is run",
-            AuditError::Newer { .. } => "use the Bashtion that wrote it",
-            AuditError::Tail { .. } => {
+        let help = match (&error, error.trouble()) {
+            (AuditError::None { .. }, _) => "it begins with the first command that is run",
+            (AuditError::Newer { .. }, _) => "use the Bashtion that wrote it",
+            (AuditError::Tail { .. }, _) => {
                 "see `bashtion audit verify`; to begin anew, move the audit files away"
             }
-            AuditError::File { .. } | AuditError::Database { .. } => {
-                "name a directory of your own with BASHTION_STATE_DIR, or move the damaged file away"
-            }
+            (AuditError::File { .. } | AuditError::Database { .. }, trouble) => match trouble {
+                Some(Trouble::Full) => {
+                    "the disk, or your share of it, is full: make room and try again; the log need not be damaged"
+                }
+                Some(Trouble::ReadOnly) => {
+                    "the file system is read-only: name another directory with BASHTION_STATE_DIR"
+                }
+                Some(Trouble::Failing) => {
+                    "the disk reports errors, see the system's log; the audit log need not be damaged"
+                }
+                Some(Trouble::NotUsable) => "name a directory of your own with BASHTION_STATE_DIR",
+                Some(Trouble::Damaged) | None => {
+                    "name a directory of your own with BASHTION_STATE_DIR, or move the damaged file away"
+                }
+            },
         };
         let told = CliError::new(error.to_string()).help(help);
         match std::error::Error::source(&error) {

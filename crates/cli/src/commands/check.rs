@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bashtion::{Decision, Policy, Verdict};
-use bashtion_guard::{Analysis, Found, Opaque, World};
+use bashtion_guard::{Analysis, Found, LONGEST_TEXT, Opaque, World};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -111,6 +111,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn check(command: &str, policy: &Policy, world: &World, args: &Args) -> Result<ExitCode, CliError> {
+    // No other verb would take it either.
+    if command.len() > LONGEST_TEXT {
+        return Err(CliError::new(format!(
+            "the command has {} bytes, and at most {LONGEST_TEXT} can be judged; write it to a file and run the file",
+            command.len()
+        )));
+    }
     let (analysis, verdict, permission) = judged(command, policy, world);
     if args.json {
         ui::print_json(&answer(command, world, &analysis, &verdict, permission.as_deref()))?;

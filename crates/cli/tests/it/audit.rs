@@ -292,3 +292,22 @@ fn doing_the_same_again_and_again_is_told() {
         "{refused}"
     );
 }
+
+/// A small file system of its own, in a mount namespace of its own.
+#[test]
+fn a_full_disk_is_told_as_such_and_nothing_is_damaged() {
+    let world = world();
+    let script = r#"set -e
+        mkdir -p "$BASHTION_STATE_DIR"; mount -t tmpfs -o size=300k none "$BASHTION_STATE_DIR"
+        "$1" run --sandbox off 'echo one'
+        head -c 1000000 /dev/zero > "$BASHTION_STATE_DIR/filler" 2> /dev/null || :
+        "$1" audit verify || echo "exit $?"
+        rm "$BASHTION_STATE_DIR/filler"; "$1" audit verify"#;
+    let own = world.program("/usr/bin/env").args(&["unshare", "-Urm", "bash", "-c", script, "bash", PROGRAM]);
+    let done = own.env("BASHTION_STATE_DIR", world.state().to_str().unwrap()).finish();
+    assert_eq!(done.stdout(), "one\nexit 1\nok: 3 rows are as they were written\n", "{}", done.stderr());
+    assert!(done.stderr().contains("is full: make room and try again"), "{}", done.stderr());
+    assert!(!done.stderr().contains("damaged file"), "{}", done.stderr());
+}
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_bashtion");

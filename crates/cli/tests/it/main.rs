@@ -15,6 +15,7 @@ mod interrupts;
 mod json;
 mod other_hosts;
 mod other_verbs;
+mod own_files;
 mod pipe;
 mod refused;
 mod sessions;

@@ -153,6 +153,78 @@ fn a_client_that_never_finishes_asking_is_let_go() {
     slow.read_to_end(&mut answer).expect("the server closes it");
 }
 
+/// The first line of the answer to exactly these bytes.
+fn answer_to(served: &Served, request: &str) -> String {
+    let mut stream = served.connect();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn requests_that_name_the_server_twice_or_not_at_all_are_refused() {
+    let world = world();
+    let served = Served::new(&world, &[]);
+    let (host, token) = (served.address.clone(), served.token.clone().unwrap());
+    let rest = format!("Authorization: Bearer {token}\r\nConnection: close\r\n\r\n");
+    let own = format!("Host: {host}\r\n");
+    for path in ["/health", "/mcp", "/elsewhere"] {
+        for doubtful in [
+            format!("GET {path} HTTP/1.1\r\n{own}Host: evil.example\r\n{rest}"),
+            format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\n{own}{rest}"),
+            format!("GET {path} HTTP/1.1\r\n{own}{own}{rest}"),
+            format!("GET http://evil.example{path} HTTP/1.1\r\n{own}{rest}"),
+            format!("GET http://{host}{path} HTTP/1.1\r\nHost: evil.example\r\n{rest}"),
+            format!("GET http://{host}{path} HTTP/1.1\r\n{own}{rest}"),
+            format!("CONNECT {host} HTTP/1.1\r\n{own}{rest}"),
+            format!("GET {path} HTTP/1.1\r\n{rest}"),
+        ] {
+            assert_eq!(answer_to(&served, &doubtful), "HTTP/1.1 400 Bad Request", "{doubtful}");
+        }
+    }
+    assert_eq!(answer_to(&served, &format!("GET /health HTTP/1.1\r\n{own}{rest}")), "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn bodies_that_never_end_do_not_keep_others_out() {
+    const MORE_THAN_THERE_ARE_PLACES: usize = 300;
+    let world = world();
+    let served = Served::new(&world, &[]);
+    let mut head = String::from("POST /mcp HTTP/1.1\r\n");
+    served.usual_headers().iter().for_each(|(name, value)| head += &format!("{name}: {value}\r\n"));
+    let begin = |_| {
+        let mut stream = served.connect();
+        stream.write_all(format!("{head}Content-Length: 1000\r\n\r\n{{").as_bytes()).unwrap();
+        stream
+    };
+    let mut slow: Vec<_> = (0..MORE_THAN_THERE_ARE_PLACES).map(begin).collect();
+    assert!(text(&served.bash("echo on")).contains("\non"), "it waits for its place, not for ever");
+    let mut answer = String::new();
+    let _ = slow[0].read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(answer.contains("did not come within 15 seconds"), "{answer}");
+}
+
+#[test]
+fn headers_that_come_one_by_one_do_not_go_on_for_ever() {
+    let world = world();
+    let served = Served::new(&world, &[]);
+    let mut slow = served.connect();
+    slow.write_all(b"GET /health HTTP/1.1\r\n").unwrap();
+    let began = std::time::Instant::now();
+    slow.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let mut byte = [0];
+    // Each is in time; all together are not.
+    while slow.write_all(b"X-Slow: 1\r\n").is_ok() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it is still listened to");
+        match slow.read(&mut byte) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => break,
+        }
+    }
+}
+
 /// Everything that a few thousand mutations of good messages make of them.
 #[test]
 fn mutations_of_good_messages_never_end_the_server() {

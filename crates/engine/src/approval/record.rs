@@ -3,13 +3,12 @@
 //! `ask-7k2m9q.json` waits or was answered; when its answer is used, or it is settled otherwise, it becomes
 //! `ask-7k2m9q.used` by a rename, which succeeds once, whoever tries it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::OFlags;
+use bashtion_sandbox::OwnFile;
 use serde::{Deserialize, Serialize};
 
 use super::queue::ApprovalError;
@@ -102,7 +101,7 @@ impl Record {
         if text.len() as u64 > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the question is too long"));
         }
-        private().create(true).truncate(true).open(&partial)?.write_all(&text)?;
+        OwnFile::Replacing.open(&partial)?.write_all(&text)?;
         fs::rename(partial, waiting(folder, &self.id))
     }
 
@@ -165,23 +164,13 @@ fn read(path: &Path, id: &ApprovalId) -> Result<Option<Record>, ApprovalError> {
 
 /// A plain file of an ordinary size, not behind a link: a pipe would be a place to wait for ever.
 fn plain(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
+    let file = OwnFile::Reading.open(path)?;
+    if file.metadata()?.len() > LARGEST {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file of an ordinary size"));
     }
     let mut text = vec![];
     file.take(LARGEST).read_to_end(&mut text)?;
     Ok(text)
-}
-
-/// To write files that only the user can read.
-pub(super) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    options.write(true).mode(0o600).custom_flags(flags);
-    options
 }
 
 pub(super) fn time(milliseconds: u64) -> SystemTime {

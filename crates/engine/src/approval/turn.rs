@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use bashtion_sandbox::OwnFile;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-
-use super::record::private;
 
 /// The right to change what is in a folder, until it is dropped. The kernel takes it back from a process that dies.
 #[derive(Debug)]
@@ -52,7 +51,7 @@ struct Attempt {
 
 impl Attempt {
     fn begin(folder: &Path, patience: Duration) -> io::Result<Self> {
-        let lock = private().create(true).truncate(false).open(folder.join("lock"))?;
+        let lock = OwnFile::Keeping.open(&folder.join("lock"))?;
         Ok(Self { lock, until: Instant::now() + patience })
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bashtion_sandbox::{Enforced, Mode};
+use bashtion_sandbox::{Confinement, Enforced, Mode};
 
 use super::End;
 use super::denial::{Denial, What, plain};
@@ -10,6 +10,7 @@ use super::evidence::Evidence;
 use super::message::{Message, Reason, path_after, path_before};
 use super::permissions::{Deed, allow, is_on_read_only, need_powers};
 use super::remedy::{Place, Remedy, Writable};
+use crate::confine::{TooWide, too_wide};
 
 /// More messages than this are about the same thing.
 const MOST_MESSAGES: usize = 50;
@@ -108,7 +109,7 @@ impl End<'_> {
             && self.confinement.mode == Mode::Workspace
             && !is_on_read_only(self.cwd);
         let remedy = Remedy::Writable(Writable { place: Place::Unnamed, is_temporary: false });
-        is_ours.then_some(Denial { what: What::ChangingSomething, why: OUTSIDE, remedy })
+        is_ours.then_some(Denial { what: What::ChangingSomething, why: self.why_outside(self.cwd), remedy })
     }
 
     /// Root keeps its powers over files where the workspace belongs to somebody else.
@@ -160,7 +161,17 @@ impl End<'_> {
             };
         }
         let remedy = Remedy::Writable(Writable { place: self.place_for(&real), is_temporary });
-        Denial { what: What::Changing(real), why: OUTSIDE, remedy }
+        Denial { why: self.why_outside(&real), what: What::Changing(real), remedy }
+    }
+
+    /// The reason that a place is not writable. In a working directory that is no workspace, it would not help to say that only
+    /// the workspace is.
+    fn why_outside(&self, path: &Path) -> &'static str {
+        let Confinement { workspaces, kept, .. } = self.confinement;
+        let is_workspace = workspaces.iter().any(|root| self.cwd.starts_with(root));
+        let is_asked = !is_workspace && path.starts_with(self.cwd);
+        let reason = is_asked.then(|| too_wide(self.cwd, self.home, kept)).flatten();
+        reason.map_or(OUTSIDE, TooWide::reason_in_place)
     }
 
     /// The smallest place that would have to be writable: the directory of a file, unless much else is in it.

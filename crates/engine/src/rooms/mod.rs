@@ -12,13 +12,13 @@ mod temporary;
 mod wanted;
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bashtion_sandbox::{Network, ResourceLimits, Room, SpawnError, Step, Visit, remove_tree};
+use bashtion_sandbox::{Network, OwnFile, ResourceLimits, Room, SpawnError, Step, Visit, remove_tree};
 use rustix::fs::{FlockOperation, flock};
 
 pub use examine::RoomExamination;
@@ -204,10 +204,12 @@ impl Refusal {
     fn is_of_all(&self, probe: impl FnOnce() -> bool) -> bool {
         const NONE: &str = "none";
         const SOME: &str = "some";
-        match fs::read_to_string(&self.0).as_deref() {
+        let mut known = String::new();
+        let read = OwnFile::Reading.open(&self.0).and_then(|mut file| file.read_to_string(&mut known));
+        match read.map(|_| known.as_str()) {
             Ok("") => {
                 let lacks_all = probe();
-                let _ = fs::write(&self.0, if lacks_all { NONE } else { SOME });
+                self.write(if lacks_all { NONE } else { SOME });
                 lacks_all
             }
             Ok(known) => known == NONE,
@@ -220,8 +222,12 @@ impl Refusal {
         if let NoRoom::Refused { source: SpawnError::Refused { step: Step::Namespaces, source } } = error
             && matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
         {
-            let _ = fs::write(&self.0, "");
+            self.write("");
         }
+    }
+
+    fn write(&self, text: &str) {
+        let _ = OwnFile::Replacing.open(&self.0).and_then(|mut file| file.write_all(text.as_bytes()));
     }
 }
 
@@ -291,7 +297,7 @@ impl Place {
 }
 
 fn take_turn(folder: &Path) -> io::Result<File> {
-    let file = File::options().write(true).create(true).truncate(false).open(folder.join("lock"))?;
+    let file = OwnFile::Keeping.open(&folder.join("lock"))?;
     rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
     Ok(file)
 }

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bashtion_sandbox::OwnFile;
 use rustix::fs::{
     AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, open, openat, statat, unlinkat,
 };
@@ -29,8 +30,7 @@ impl SharedTemporary {
     pub(crate) fn of(wanted: &Wanted) -> io::Result<Self> {
         let place = Place::of(wanted);
         place.prepare(&wanted.state)?;
-        let in_use =
-            File::options().write(true).create(true).truncate(false).open(place.folder.join("in-use"))?;
+        let in_use = OwnFile::Keeping.open(&place.folder.join("in-use"))?;
         if flock(&in_use, FlockOperation::NonBlockingLockExclusive).is_ok() {
             KeptFiles::of(&wanted.settings.room).tidy_now_and_then(&place.folder, &in_use);
         }

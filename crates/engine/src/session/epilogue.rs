@@ -4,13 +4,14 @@
 //! variable. So the command itself is not changed: not its text, its line numbers, its `$?`, `$0`, `set -e` or `set -x`.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use bashtion_sandbox::{OwnDirectory, Temporary};
 use rustix::fs::{Mode, OFlags};
 
 use crate::quote::quote_path;
@@ -26,46 +27,53 @@ pub(crate) struct Questions {
     pub(crate) traps: bool,
 }
 
-/// A directory in which a shell leaves its answers.
+/// A directory in which a private one can be made, for a shell to leave its answers in.
 #[derive(Debug, Clone)]
 pub(crate) struct Desk {
+    /// The directory itself, if it is open: commands may write in it, or exchange its path for a link.
+    directory: Option<Arc<OwnedFd>>,
     /// As we see it.
     outside: PathBuf,
     /// As the shell does.
     inside: PathBuf,
-    /// True if something else removes it.
-    vanishes: bool,
 }
 
 impl Desk {
     /// In a temporary directory that is the command's alone.
-    pub(crate) fn within(temporary: &Path) -> Self {
-        let path = temporary.join(".bashtion");
-        Self { outside: path.clone(), inside: path, vanishes: true }
+    pub(crate) fn within(temporary: &Temporary) -> Self {
+        let directory = Some(Arc::clone(temporary.descriptor()));
+        Self { directory, ..Self::beside_others(temporary.path()) }
     }
 
     /// In a temporary directory that others use too.
     pub(crate) fn beside_others(temporary: &Path) -> Self {
-        let path = temporary.join(unused_name());
-        Self { outside: path.clone(), inside: path, vanishes: false }
+        Self { directory: None, outside: temporary.to_owned(), inside: temporary.to_owned() }
     }
 
-    /// In a room's temporary directory, which is that of the host if that is a workspace.
+    /// In a room's temporary directory, which is that of the host if that is a workspace. Its path lies in what commands
+    /// cannot see.
     pub(crate) fn in_room(temporary: &Path, workspaces: &[PathBuf]) -> Self {
         let inside = Path::new(crate::launch::ROOMS_TEMPORARY);
         let is_the_hosts = workspaces.iter().any(|root| inside.starts_with(root));
-        let (outside, name) = (if is_the_hosts { inside } else { temporary }, unused_name());
-        Self { outside: outside.join(&name), inside: inside.join(name), vanishes: false }
+        let outside = if is_the_hosts { inside } else { temporary };
+        Self { directory: None, outside: outside.to_owned(), inside: inside.to_owned() }
+    }
+
+    fn private_directory(&self) -> io::Result<OwnDirectory> {
+        match &self.directory {
+            Some(directory) => OwnDirectory::create(Arc::clone(directory), &self.outside, PREFIX),
+            None => OwnDirectory::create_in(&self.outside, PREFIX),
+        }
     }
 }
+
+const PREFIX: &str = ".bashtion-";
 
 /// A private directory in which a shell leaves its answers.
 #[derive(Debug)]
 pub(crate) struct Epilogue {
-    /// Open, so that it is this one however the command calls another.
-    directory: OwnedFd,
-    /// Where there is no temporary directory that vanishes by itself.
-    own: Option<PathBuf>,
+    /// Known by descriptor, so that it is this one however the command calls another.
+    directory: OwnDirectory,
     /// What it was given.
     environment: Vec<(OsString, OsString)>,
     questions: Questions,
@@ -108,18 +116,15 @@ impl Epilogue {
         desk: &Desk,
         environment: &[(OsString, OsString)],
     ) -> io::Result<Self> {
-        DirBuilder::new().mode(0o700).create(&desk.outside)?;
-        let own = (!desk.vanishes).then(|| desk.outside.clone());
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(&desk.outside, flags, Mode::empty())?;
+        let directory = desk.private_directory()?;
+        let inside = desk.inside.join(directory.name());
         let given = environment.iter().find(|(name, _)| name == VARIABLE).map(|(_, value)| value.clone());
         Ok(Self {
             directory,
-            own,
             environment: environment.to_vec(),
             questions,
-            prelude: script(&desk.inside, questions, given.as_deref()),
-            file: desk.inside.join(PRELUDE),
+            prelude: script(&inside, questions, given.as_deref()),
+            file: inside.join(PRELUDE),
         })
     }
 
@@ -188,14 +193,6 @@ impl Epilogue {
     }
 }
 
-impl Drop for Epilogue {
-    fn drop(&mut self) {
-        if let Some(path) = &self.own {
-            let _ = fs::remove_dir_all(path);
-        }
-    }
-}
-
 const VARIABLE: &str = "BASH_ENV";
 
 /// What every shell has its own of; and what would act on the next command before it begins, which nobody has judged.
@@ -205,12 +202,6 @@ fn is_its_own(name: &OsStr) -> bool {
     const BEGINNINGS: [&[u8]; 3] = [b"LD_", b"BASH_FUNC_", b"BASHTION_"];
     NAMES.iter().any(|own| name == *own)
         || BEGINNINGS.iter().any(|beginning| name.as_bytes().starts_with(beginning))
-}
-
-fn unused_name() -> String {
-    use std::hash::{BuildHasher, RandomState};
-    let number = RandomState::new().hash_one(std::process::id());
-    format!(".bashtion-{number:016x}")
 }
 
 const PRELUDE: &str = "prelude";
@@ -296,6 +287,7 @@ fi" EXIT
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn what_is_asked() {
@@ -312,9 +304,9 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let questions = Questions { state: true, pipeline: true, traps: false };
         let env = [("A".into(), "1".into()), ("B".into(), "2".into())];
-        let epilogue = Epilogue::prepare(questions, &Desk::within(temp.path()), &env).unwrap();
+        let epilogue = Epilogue::prepare(questions, &Desk::beside_others(temp.path()), &env).unwrap();
         assert!(epilogue.write_prelude().unwrap().starts_with(temp.path()));
-        let at = |name: &str| temp.path().join(".bashtion").join(name);
+        let at = |name: &str| epilogue.directory.path().join(name);
         fs::write(at("cwd"), "/w\n").unwrap();
         fs::write(at("environment"), b"A=1\0C=x=y\0PWD=/w\0SHLVL=1\0_=/usr/bin/env\0").unwrap();
         fs::write(at("complete"), "").unwrap();

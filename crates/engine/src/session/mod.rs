@@ -4,12 +4,12 @@ mod epilogue;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use bashtion_sandbox::OwnFile;
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::output::StateDir;
@@ -170,7 +170,9 @@ impl Session {
     pub(crate) fn leave(self, answers: &Answers) -> Result<(), SessionError> {
         let path = file(&self.folder, &self.name);
         let failed = |source| SessionError::State { path: path.clone(), source };
-        let lock = writable(&self.folder.join(format!("{}.lock", self.name))).map_err(failed)?;
+        let lock = self.folder.join(format!("{}.lock", self.name));
+        let lock =
+            OwnFile::Keeping.open(&lock).map_err(|source| SessionError::State { path: lock, source })?;
         rustix::io::retry_on_intr(|| flock(&lock, FlockOperation::LockExclusive))
             .map_err(|errno| failed(errno.into()))?;
         let fresh = || State { version: VERSION, workspace: self.workspace.clone(), ..State::default() };
@@ -193,12 +195,9 @@ impl Session {
         }
         let text = serde_json::to_vec(&state).map_err(|error| failed(error.into()))?;
         let partial = self.folder.join(format!("{}.new", self.name));
-        let written = writable(&partial).and_then(|mut file| {
-            file.set_len(0)?;
-            file.write_all(&text)?;
-            fs::rename(&partial, &path)
-        });
-        written.map_err(failed)
+        let draft = OwnFile::Replacing.open(&partial);
+        let mut draft = draft.map_err(|source| SessionError::State { path: partial.clone(), source })?;
+        draft.write_all(&text).and_then(|()| fs::rename(&partial, &path)).map_err(failed)
     }
 }
 
@@ -226,9 +225,7 @@ fn file(folder: &Path, name: &str) -> PathBuf {
 fn load(folder: &Path, name: &str) -> Result<Option<State>, SessionError> {
     let path = file(folder, name);
     let mut text = vec![];
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let opened = File::options().read(true).custom_flags(flags).open(&path);
-    match opened.and_then(|mut file| file.read_to_end(&mut text)) {
+    match OwnFile::Reading.open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(SessionError::State { path, source }),
@@ -240,11 +237,6 @@ fn load(folder: &Path, name: &str) -> Result<Option<State>, SessionError> {
         return Err(SessionError::State { path, source });
     }
     Ok(Some(state))
-}
-
-fn writable(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW.bits().cast_signed();
-    File::options().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
 }
 
 #[cfg(test)]

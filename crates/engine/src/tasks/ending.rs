@@ -17,9 +17,10 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::TaskError;
-use super::folder::{Folder, Versioned, decode, private};
+use super::folder::{Folder, Versioned, decode};
 use super::log::Layout;
 use crate::Outcome;
+use bashtion_sandbox::OwnFile;
 
 /// The end of a task.
 #[derive(Debug, Deserialize)]
@@ -144,7 +145,7 @@ impl Reserved {
     pub(super) fn in_folder(folder: &Folder) -> io::Result<Self> {
         const ROOM: u64 = 128 << 10;
         let (partial, whole) = (folder.path().join("result.json.new"), folder.path().join(NAME));
-        let file = private().create(true).truncate(true).open(&partial)?;
+        let file = OwnFile::Replacing.open(&partial)?;
         match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, ROOM) {
             // Not every file system can, and it is a precaution.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}

@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bashtion_sandbox::OwnFile;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, retry_on_intr};
 use serde::de::DeserializeOwned;
@@ -194,7 +195,7 @@ impl Folder {
             io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
         };
-        let lock = match private().create(true).truncate(false).open(self.path.join("lock")) {
+        let lock = match OwnFile::Keeping.open(&self.path.join("lock")) {
             Ok(lock) => lock,
             Err(error) => return gone(error),
         };
@@ -216,7 +217,7 @@ impl Folder {
 
     /// Makes this process the task's supervisor.
     pub(super) fn claim(&self) -> io::Result<Claim> {
-        let lock = private().create(true).truncate(false).open(self.path.join("lock"))?;
+        let lock = OwnFile::Keeping.open(&self.path.join("lock"))?;
         flock(&lock, FlockOperation::LockExclusive)?;
         Ok(Claim { _lock: lock })
     }
@@ -224,7 +225,7 @@ impl Folder {
     /// Whether its supervisor lives. A shared lock, so that those who ask don't see each other.
     pub(super) fn is_claimed(&self) -> Result<bool, TaskError> {
         let path = self.path.join("lock");
-        match File::open(&path) {
+        match plain(&path) {
             Ok(lock) => match retry_on_intr(|| flock(&lock, FlockOperation::NonBlockingLockShared)) {
                 Ok(()) => Ok(false),
                 Err(Errno::WOULDBLOCK) => Ok(true),
@@ -248,7 +249,7 @@ impl Folder {
     pub(super) fn write_record(&self, record: &Record) -> io::Result<()> {
         let (partial, whole) = (self.path.join("task.json.new"), self.path.join(RECORD));
         let text = serde_json::to_vec(record)?;
-        private().create(true).truncate(true).open(&partial)?.write_all(&text)?;
+        OwnFile::Replacing.open(&partial)?.write_all(&text)?;
         fs::rename(partial, whole)
     }
 
@@ -300,9 +301,9 @@ pub(super) fn decode<T: Versioned>(text: &[u8]) -> Result<T, String> {
     decoded.map_err(|error| error.to_string())
 }
 
-/// To read a file. A pipe in its place is empty rather than a place to wait for ever.
+/// To read a file, and nothing else that may be in its place.
 pub(super) fn plain(path: &Path) -> io::Result<File> {
-    File::options().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed()).open(path)
+    OwnFile::Reading.open(path)
 }
 
 /// To write files that only the user can read.

@@ -5,14 +5,15 @@
 //! time to time (another release may have started tasks that are not in it), and when the finished ones take too much.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bashtion_sandbox::OwnFile;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::folder::{Folder, VERSION, Versioned, decode, milliseconds_since_1970, private};
+use super::folder::{Folder, VERSION, Versioned, decode, milliseconds_since_1970, plain};
 use super::log::Outputs;
 use super::{TaskError, TaskId, TaskLimits, Tasks};
 
@@ -84,7 +85,7 @@ impl Turn {
 
 fn take_lock(folder: &Path) -> Result<File, TaskError> {
     let path = folder.join("lock");
-    let taken = private().create(true).truncate(false).open(&path).and_then(|file| {
+    let taken = OwnFile::Keeping.open(&path).and_then(|file| {
         rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
         Ok(file)
     });
@@ -94,13 +95,15 @@ fn take_lock(folder: &Path) -> Result<File, TaskError> {
 impl Index {
     /// None where there is none that this release can read.
     fn read(folder: &Path) -> Option<Self> {
-        decode(&fs::read(folder.join("index.json")).ok()?).ok()
+        let mut text = vec![];
+        plain(&folder.join("index.json")).ok()?.read_to_end(&mut text).ok()?;
+        decode(&text).ok()
     }
 
     fn write(&self, folder: &Path) -> io::Result<()> {
         let (partial, whole) = (folder.join("index.json.new"), folder.join("index.json"));
         let text = serde_json::to_vec(self)?;
-        private().create(true).truncate(true).open(&partial)?.write_all(&text)?;
+        OwnFile::Replacing.open(&partial)?.write_all(&text)?;
         fs::rename(partial, whole)
     }
 

@@ -11,7 +11,7 @@ fn files_in(world: &World) -> usize {
 #[tokio::test]
 async fn every_length_around_the_limit_works() {
     let world = World::new();
-    for length in [131_000, 131_070, 131_071, 131_072, 131_073, 3_000_000] {
+    for length in [131_000, 131_070, 131_071, 131_072, 131_073, 1 << 20] {
         let tail = "; echo $0 ${#x} $#; exit 6";
         let command = format!("x={}{tail}", "a".repeat(length - tail.len() - 2));
         assert_eq!(command.len(), length);

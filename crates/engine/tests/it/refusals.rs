@@ -19,7 +19,7 @@ async fn each_says_what_is_wrong() {
     insta::assert_snapshot!(refusal(Request::new("")).await, @"the command is empty");
     insta::assert_snapshot!(refusal(Request::new(" \n\t")).await, @"the command is empty");
     insta::assert_snapshot!(refusal(Request::new("echo a\0b")).await, @"the command has a NUL byte at offset 6");
-    insta::assert_snapshot!(refusal(Request::new("#".repeat(17 << 20))).await, @"the command has 17825792 bytes; at most 16777216 are accepted");
+    insta::assert_snapshot!(refusal(Request::new("#".repeat(17 << 20))).await, @"the command has 17825792 bytes, and at most 1048576 can be judged; write it to a file and run the file");
     insta::assert_snapshot!(refusal(Request::new("true").timeout(Duration::ZERO)).await, @"a timeout of 0ns is impossible: it must be more than zero and at most a year");
     insta::assert_snapshot!(refusal(Request::new("true").timeout(Duration::MAX)).await, @"a timeout of 18446744073709551615.999999999s is impossible: it must be more than zero and at most a year");
     insta::assert_snapshot!(refusal(Request::new("true").env("", "x")).await, @r#""" cannot be the name of an environment variable: it is empty"#);

@@ -103,6 +103,15 @@ fn a_home_directory_is_no_workspace() {
     assert!(!outcome.success());
     let reason = outcome.sandbox.reason.unwrap();
     assert!(reason.contains("is not writable because it is the home directory"), "{reason}");
+    let denial = &outcome.denials[0];
+    assert!(
+        denial.contains("the working directory is the home directory, which is no workspace"),
+        "{denial}"
+    );
+    assert!(denial.contains("run it in a project directory"), "{denial}");
+    let around = bashtion::ToolContext::from_host(scene.path("")).env("HOME", scene.path("home"));
+    let outcome = scene.run_as(&around, settings(Hold::Workspace), "echo x > file");
+    assert!(outcome.denials[0].contains("contains the home directory"), "{:?}", outcome.denials);
 }
 
 #[test]

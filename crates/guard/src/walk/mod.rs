@@ -31,6 +31,7 @@ pub(crate) use shells::SHELLS;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::LONGEST_TEXT;
 use crate::analysis::{Analysis, Found, Opaque, Setting, Shape, Stream};
 use crate::scope::{File, Scope, Value};
 use crate::syntax::ast::{Direction, Item, List, Span, Then};
@@ -109,31 +110,7 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
         doubtful: BTreeSet::from(["_".to_owned()]),
         expanded: BTreeSet::new(),
     };
-    let mut last_pipeline = vec![];
-    match syntax::parse(command, Origin::Command) {
-        Ok(list) => {
-            last_pipeline = stages_at_the_end(&list);
-            walker.certain = record::certain_definitions(&list);
-            let mut starts = vec![];
-            visit::starts(&list, &mut starts);
-            starts.sort_unstable();
-            if let Some(span) = second_opinion(command, &starts) {
-                let reason = "two parsers disagree on whether a command begins here".to_owned();
-                walker.opaque.push(Opaque { reason, span });
-            }
-            let mut scope = Scope::new(world);
-            walker.list(&list, &mut scope, &Setting::default());
-            walker.run_traps(&mut scope);
-        }
-        Err(unreadable) => {
-            let at = boundary(command, unreadable.at);
-            let span = Span { start: at, end: command.len() };
-            walker.shapes.extend(compound::bomb_in(command).then_some(Shape::ForkBomb(whole)));
-            walker
-                .opaque
-                .push(Opaque { reason: format!("this is not bash that can be read: {unreadable}"), span });
-        }
-    }
+    let last_pipeline = walker.text(command, world);
     // Last, because it holds whatever was forgiven on the way.
     if walker.steps >= MOST_STEPS {
         walker.opaque.push(Opaque { reason: "it does too much to be followed".to_owned(), span: whole });
@@ -150,6 +127,39 @@ pub(crate) fn analyze(command: &str, world: &World) -> Analysis {
 }
 
 impl Walker<'_> {
+    /// Follows the whole text, and returns the stages of its last pipeline.
+    fn text(&mut self, command: &str, world: &World) -> Vec<Span> {
+        if command.len() > LONGEST_TEXT {
+            let most = format!("at most {LONGEST_TEXT} can be judged; write it to a file and run the file");
+            self.give_up(format!("it has {} bytes, and {most}", command.len()));
+            return vec![];
+        }
+        match syntax::parse(command, Origin::Command) {
+            Ok(list) => {
+                self.certain = record::certain_definitions(&list);
+                let mut starts = vec![];
+                visit::starts(&list, &mut starts);
+                starts.sort_unstable();
+                if let Some(span) = second_opinion(command, &starts) {
+                    let reason = "two parsers disagree on whether a command begins here".to_owned();
+                    self.opaque.push(Opaque { reason, span });
+                }
+                let mut scope = Scope::new(world);
+                self.list(&list, &mut scope, &Setting::default());
+                self.run_traps(&mut scope);
+                stages_at_the_end(&list)
+            }
+            Err(unreadable) => {
+                let at = boundary(command, unreadable.at);
+                let span = Span { start: at, end: command.len() };
+                self.shapes.extend(compound::bomb_in(command).then_some(Shape::ForkBomb(self.span)));
+                let reason = format!("this is not bash that can be read: {unreadable}");
+                self.opaque.push(Opaque { reason, span });
+                vec![]
+            }
+        }
+    }
+
     /// Counts a step; false when there were too many.
     pub(crate) fn step(&mut self) -> bool {
         self.steps += 1;

@@ -21,6 +21,7 @@ mod tag;
 mod tree;
 mod wait;
 
+pub(crate) use confine::empty_directory;
 pub use confine::{Confined, Temporary, has_seccomp, landlock, remove_tree};
 pub use descriptors::open_directory;
 pub use launch::Sandbox;

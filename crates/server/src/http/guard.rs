@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::DropGuard;
 
 use super::Token;
+use super::form::with_whole_body;
 
 /// What the requests of a server have in common.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl Gate {
 }
 
 /// Nobody without the token gets further, nor do more at once than there is room for.
-pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     if !gate.lets_in(request.headers()) {
         take_in(request).await;
         let told = told(
@@ -75,6 +76,10 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, ne
         take_in(request).await;
         return busy("too many sessions; end one, or use protocol 2026-07-28, which has none");
     }
+    let mut request = match with_whole_body(request).await {
+        Ok(request) => request,
+        Err(refused) => return refused,
+    };
     let gone = CancellationToken::new();
     request.extensions_mut().insert(Connection(gone.clone()));
     let gone = gone.drop_guard();

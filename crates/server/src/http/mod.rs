@@ -1,5 +1,6 @@
 //! Many clients, over HTTP.
 
+mod form;
 mod guard;
 mod token;
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use bashtion::CancellationToken;
 use hyper::server::conn::http1;
@@ -23,6 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
+use form::{LARGEST_BODY, refuse_doubtful_names};
 pub(crate) use guard::Connection;
 use guard::{Gate, pass, told};
 pub use token::{Provenance, Token};
@@ -57,14 +59,13 @@ pub struct Http {
     settings: HttpSettings,
 }
 
-/// The same limits for everybody: how much a request may hold, how many connections there are, how long one may take to ask.
-const LARGEST_BODY: usize = 4 << 20;
-/// No more than a quarter of what may be open.
+/// The same limit for everybody: no more than a quarter of what may be open.
 fn most_connections() -> usize {
     const MOST: u64 = 256;
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     usize::try_from((limit / 4).clamp(8, MOST)).unwrap_or(8)
 }
+/// The time for all headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 const UNREAD_TIME_MS: u32 = 60_000;
 /// A session that nobody has used for so long is forgotten.
@@ -136,6 +137,7 @@ impl Http {
             .fallback(elsewhere)
             .layer(from_fn_with_state(gate, pass))
             .route("/health", get(|| async { "{\"status\":\"ok\"}\n" }))
+            .layer(from_fn(refuse_doubtful_names))
     }
 
     /// By which names it may be called, and whose pages may call it: a page of another site may not.

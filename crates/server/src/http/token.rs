@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -87,7 +87,9 @@ fn read(path: &Path) -> io::Result<Token> {
     const LONGEST: u64 = 4096;
     const SHORTEST: usize = 16;
     let problem = |text: &str| io::Error::new(ErrorKind::InvalidData, text.to_owned());
-    let file = File::open(path)?;
+    // A named pipe in its place is nothing to wait for.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(problem("it is not a file"));

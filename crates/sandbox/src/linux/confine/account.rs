@@ -30,9 +30,10 @@ pub(in super::super) fn room_report(
     let gap = facts.gap.as_deref().or(unprotected.then_some(UNPROTECTED));
     let mut told = report(&confinement, true, Processes::OfRoom, gap, tree);
     if let (Some(most), Some(reason)) = (facts.processes, &mut told.reason) {
+        let memory = if limits.memory.is_some() { "limited for each process" } else { "not limited" };
         let together =
-            format!("all commands of the room may have {most} processes together, and memory is not limited");
-        *reason = reason.replace(EACH_FOR_ITSELF, &together);
+            format!("all commands of the room may have {most} processes together, and memory is {memory}");
+        *reason = reason.replace(without_groups(limits), &together);
     }
     Report { room: Some(name.to_owned()), ..told }
 }
@@ -48,8 +49,18 @@ impl Report {
 /// The consequence of a filter around this program that has a listener already: the kernel allows one (seccomp(2), EBUSY).
 pub(in super::super) const NO_LISTENER: &str = "another program answers for the system calls of this one, and the kernel allows only one that does, so commands can use no unix sockets";
 
-/// The consequence of having no control groups.
-const EACH_FOR_ITSELF: &str = "memory and processes are limited for each process at most, not together";
+/// The consequence of having no control groups. What nobody asked for is not limited then: a limit of address space would stop
+/// programs that reserve more than they use, and one of processes would count all others of the user.
+fn without_groups(limits: &ResourceLimits) -> &'static str {
+    match (limits.memory, limits.processes) {
+        (Some(_), Some(_)) => {
+            "memory is limited for each process, and processes together with all others of this user"
+        }
+        (Some(_), None) => "memory is limited for each process, and processes are not limited",
+        (None, Some(_)) => "memory is not limited, and processes together with all others of this user",
+        (None, None) => "neither memory nor processes are limited",
+    }
+}
 
 /// Whose processes a command can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +150,7 @@ impl TreeHeld {
         let missing =
             |limit: Option<u64>, held: bool| !held && (limit.is_some() || confinement.mode != Mode::Off);
         if missing(limits.memory, self.memory) || missing(limits.processes, self.processes) {
-            because(&format!("no control group can be made here, so {EACH_FOR_ITSELF}"));
+            because(&format!("no control group can be made here, so {}", without_groups(limits)));
             return Enforced::Partial;
         }
         Enforced::Full

@@ -1,22 +1,23 @@
 //! One command's confinement: what equal ones share, and what is looked at anew.
 
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::cells::{Lease, Temporary};
 use super::host::{landlock, may_mount};
 use super::mounts::{Cover, Layer, Layers, Mounts};
 use super::repositories::{Repositories, keeps_closed};
 use super::rules::{Hold, Rules};
-use super::scratch::{Scratch, Temporary};
 use super::snapshot::Snapshot;
-use crate::{ConfineError, Confinement, Mode, Namespaces};
+use crate::{ConfineError, Confinement, Mode, Namespaces, OwnDirectory};
 
 /// One command's confinement, ready to be applied.
 #[derive(Debug)]
 pub struct Confined {
-    rules: Arc<Rules>,
+    lease: Arc<Lease>,
     repositories: Mutex<Repositories>,
 }
 
@@ -46,15 +47,17 @@ impl Known {
         if known.len() > MOST {
             known.remove(0);
         }
-        Ok(Confined { rules, repositories: Mutex::new(repositories) })
+        drop(known);
+        Ok(Confined { lease: Arc::new(Lease::take(rules)?), repositories: Mutex::new(repositories) })
     }
 }
 
 impl Confined {
-    /// A temporary directory for this command; none where it needs no private one.
-    pub fn temporary(&self) -> io::Result<Option<Temporary>> {
-        let scratch = self.rules.scratch.as_ref();
-        scratch.map(Scratch::temporary).transpose()
+    /// The temporary directory of this command, which is nobody else's until this and what is returned are dropped. None where
+    /// it needs no private one.
+    #[must_use]
+    pub fn temporary(&self) -> Option<Temporary> {
+        Temporary::of(&self.lease)
     }
 
     /// Whether namespaces are worth trying.
@@ -64,11 +67,11 @@ impl Confined {
     }
 
     pub(in super::super) fn confinement(&self) -> &Confinement {
-        &self.rules.confinement
+        &self.lease.rules().confinement
     }
 
     pub(in super::super) fn hold(&self, namespaces: bool) -> Result<Arc<Hold>, ConfineError> {
-        self.rules.hold(namespaces)
+        self.lease.hold(namespaces)
     }
 
     /// Looks at the workspaces anew.
@@ -87,8 +90,8 @@ impl Confined {
     pub(in super::super) fn surroundings(&self, namespaces: bool) -> Result<Surroundings, ConfineError> {
         let mut surroundings = Surroundings::default();
         let (confinement, repositories) = (self.confinement(), self.repositories());
-        let Some(scratch) = self.rules.scratch.as_ref().filter(|_| confinement.mode == Mode::Workspace)
-        else {
+        let cell = self.lease.cell();
+        let Some(temporary) = cell.temporary().filter(|_| confinement.mode == Mode::Workspace) else {
             return Ok(surroundings);
         };
         if !namespaces {
@@ -99,18 +102,24 @@ impl Confined {
             surroundings.snapshot = Snapshot::of_absent(&repositories).map_err(exhausted)?;
         }
         let mut mounts = Mounts::default();
-        let temporaries = scratch.temporaries();
-        let writable = confinement.writable.iter().chain([&temporaries]);
-        mounts.keep(writable.map(PathBuf::as_path).collect());
+        let writable = confinement.writable.iter().map(PathBuf::as_path).chain([temporary.path()]);
+        mounts.keep(writable.collect());
         mounts.keep_devices();
-        let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
-        mounts.replace(Path::new("/dev/shm"), &scratch.shared_memory().map_err(failed)?);
+        let cells = &self.lease.rules().cells;
+        let shared_memory = cells.shared_memory(cell)?;
+        shared_memory.iter().for_each(|own| mounts.replace(Path::new("/dev/shm"), own.path()));
+        // Something else may have its name by now.
+        if !shared_memory.into_iter().chain([temporary]).all(|own| shows(&mounts, own)) {
+            return Err(ConfineError::Changing);
+        }
         mounts.own_proc(may_mount() && landlock().abi() > 0);
         let mut layers = Layers::default();
         let writable = &confinement.writable;
         let pinned = if keeps_closed(confinement) { &[] } else { writable.as_slice() };
         repositories.kept.iter().for_each(|(path, layer)| layers.add(path, *layer, pinned));
-        let own = confinement.kept.iter().filter(|path| path.exists());
+        // What lies elsewhere is read-only as all the rest is, and scratch may be in our own state directory.
+        let is_writable = |path: &Path| writable.iter().any(|root| path.starts_with(root));
+        let own = confinement.kept.iter().filter(|path| is_writable(path) && path.exists());
         own.for_each(|path| layers.add(path, Layer::Unchanged, writable));
         confinement.secrets.iter().for_each(|path| layers.add(path, Layer::Hidden, writable));
         // A directory in another that is writable could be exchanged for a link, and the next command be given its target.
@@ -120,11 +129,17 @@ impl Confined {
         {
             layers.add(inner, Layer::InPlace, writable);
         }
-        let cover = scratch.cover().map_err(failed)?;
-        mounts.lay(&layers, Cover::Directory(&cover)).ok_or(ConfineError::Changing)?;
+        mounts.lay(&layers, Cover::Directory(&cells.cover()?)).ok_or(ConfineError::Changing)?;
         surroundings.mounts = Some(mounts);
         Ok(surroundings)
     }
+}
+
+/// Returns true if what is mounted from the path of a directory of ours is that directory.
+fn shows(mounts: &Mounts, own: &OwnDirectory) -> bool {
+    let path = own.path().as_os_str().as_bytes();
+    let mut binds = mounts.kept.iter().filter(|bind| bind.source.as_bytes() == path);
+    own.identity().is_ok_and(|identity| binds.all(|bind| bind.file == Some(identity)))
 }
 
 /// The capabilities that a command keeps. Root gives up all, but where the workspace belongs to somebody else it could not

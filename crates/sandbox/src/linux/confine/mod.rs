@@ -3,6 +3,7 @@
 mod account;
 mod bpf;
 mod calls;
+mod cells;
 mod child;
 mod confined;
 mod filter;
@@ -22,6 +23,7 @@ mod snapshot;
 mod state;
 
 pub(super) use account::{NO_LISTENER, TreeHeld, room_report};
+pub use cells::Temporary;
 pub(super) use child::{Identity, Orders, raise_loopback};
 pub use confined::Confined;
 pub(super) use confined::{Known, Surroundings, capabilities};
@@ -29,6 +31,7 @@ pub use host::{has_seccomp, landlock};
 pub(super) use host::{may_listen, may_mount};
 pub(super) use mounting::{identity_of, mount_cover, mount_proc, mount_shared_memory, mount_terminals};
 pub(super) use mounts::Mounts;
+pub(crate) use remove::empty_directory;
 pub use remove::remove_tree;
 pub(super) use repositories::open_beneath;
 pub(super) use room_filters::Filters;
@@ -36,7 +39,6 @@ pub(super) use rooms::snapshot_of;
 pub(super) use rooms::{Protected, RoomRules, RoomTree};
 pub(super) use rules::Hold;
 pub(super) use ruleset::marker;
-pub use scratch::Temporary;
 pub(super) use snapshot::Snapshot;
 
 /// A mount over a directory, if it is the one of that device and number, so that nothing in it can be changed.

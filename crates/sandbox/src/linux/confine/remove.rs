@@ -25,26 +25,30 @@ pub(super) fn remove_at(parent: BorrowedFd<'_>, root: &CStr) -> io::Result<()> {
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(error) => return Err(error.into()),
     }
-    let top = open_up(parent, root)?;
+    empty_directory(open_up(parent, root)?.as_fd())?;
+    unlinkat(parent, root, AtFlags::REMOVEDIR)?;
+    Ok(())
+}
+
+/// Removes everything in a directory.
+pub(crate) fn empty_directory(top: BorrowedFd<'_>) -> io::Result<()> {
     let mut lifted = 0_u64;
     loop {
-        let directories = remove_files(top.as_fd())?;
+        let directories = remove_files(top)?;
         if directories.is_empty() {
-            break;
+            return Ok(());
         }
         for name in directories {
-            let inner = open_up(top.as_fd(), &name)?;
+            let inner = open_up(top, &name)?;
             for deeper in remove_files(inner.as_fd())? {
                 lifted += 1;
                 // To be moved, a directory must be writable itself.
                 drop(open_up(inner.as_fd(), &deeper)?);
-                renameat(&inner, &deeper, &top, free_name(top.as_fd(), lifted))?;
+                renameat(&inner, &deeper, top, free_name(top, lifted))?;
             }
-            unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
+            unlinkat(top, &name, AtFlags::REMOVEDIR)?;
         }
     }
-    unlinkat(parent, root, AtFlags::REMOVEDIR)?;
-    Ok(())
 }
 
 /// Opens a directory, and lets its owner do everything in it: by descriptor, because a name may be a link by now.

@@ -1,16 +1,17 @@
 //! What the kernel needs for a confinement, made once for all commands that have an equal one.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::cells::{Cell, Cells};
 use super::filter::{Needs, filter};
 use super::host::{landlock, may_mount};
 use super::readable::Around;
 use super::repositories::keeps_closed;
-use super::ruleset::{Grants, ruleset};
-use super::scratch::Scratch;
+use super::ruleset::{Grants, ruleset_with};
 use crate::imp::git::Ground;
 use crate::imp::sockets::{Datagrams, Reach};
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
@@ -19,9 +20,9 @@ use crate::{ConfineError, Confinement, Mode, Network, Requirement};
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) confinement: Confinement,
-    pub(super) scratch: Option<Arc<Scratch>>,
-    with_namespaces: Mutex<Option<Arc<Hold>>>,
-    without: Mutex<Option<Arc<Hold>>>,
+    pub(super) cells: Cells,
+    /// Everything but the secrets, as it was listed last.
+    around: Mutex<Option<Arc<Around>>>,
 }
 
 /// The rules that hold each command, in the form that the kernel takes.
@@ -30,7 +31,7 @@ pub(in super::super) struct Hold {
     ruleset: Option<OwnedFd>,
     filter: Vec<libc::sock_filter>,
     asking: Option<Asking>,
-    around: Option<Around>,
+    around: Option<Arc<Around>>,
     pub(in super::super) namespaces: bool,
     pub(in super::super) own_network: bool,
     /// Each child adds its own process table to the rules, so they are made anew now and then.
@@ -46,30 +47,19 @@ struct Asking {
 
 impl Rules {
     pub(super) fn new(confinement: Confinement) -> Result<Self, ConfineError> {
-        let mut scratch = None;
-        if confinement.mode != Mode::Off {
-            let is_needed =
-                confinement.mode == Mode::ReadOnly || confinement.requirement == Requirement::Required;
-            if let Some(why) = landlock().problem().filter(|_| is_needed) {
-                return Err(ConfineError::Unavailable { mode: confinement.mode, why: why.to_owned() });
-            }
-            let failed = |source| ConfineError::Temporary { path: confinement.temporary.clone(), source };
-            scratch = Some(Arc::new(Scratch::create(&confinement.temporary).map_err(failed)?));
+        let is_needed =
+            confinement.mode == Mode::ReadOnly || confinement.requirement == Requirement::Required;
+        if confinement.mode != Mode::Off
+            && let Some(why) = landlock().problem().filter(|_| is_needed)
+        {
+            return Err(ConfineError::Unavailable { mode: confinement.mode, why: why.to_owned() });
         }
-        Ok(Self { confinement, scratch, with_namespaces: Mutex::default(), without: Mutex::default() })
+        let cells = Cells::new(&confinement)?;
+        Ok(Self { confinement, cells, around: Mutex::default() })
     }
 
-    /// The rules, made when first needed and again when a directory around a secret has changed.
-    pub(super) fn hold(&self, namespaces: bool) -> Result<Arc<Hold>, ConfineError> {
-        let place = if namespaces { &self.with_namespaces } else { &self.without };
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(hold) = place.as_ref().filter(|hold| hold.is_current()) {
-            return Ok(Arc::clone(hold));
-        }
-        Ok(Arc::clone(place.insert(Arc::new(self.build(namespaces)?))))
-    }
-
-    fn build(&self, namespaces: bool) -> Result<Hold, ConfineError> {
+    /// Makes the rules of one command: they grant it its own cell, and nobody else's.
+    pub(super) fn build(&self, cell: &Cell, namespaces: bool) -> Result<Hold, ConfineError> {
         let Confinement { mode, network, .. } = self.confinement;
         if mode == Mode::Off {
             return Ok(Hold {
@@ -83,23 +73,20 @@ impl Rules {
             });
         }
         let own_network = namespaces && network == Network::Off;
-        // Also where mounts hide secrets: a mount goes when the host replaces the file beneath it, a rule does not come.
-        let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
-        let around = Around::new(&holes.collect::<Vec<_>>());
-        let around = around.map_err(|source| ConfineError::Exhausted { source })?;
-        let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
-        let mut writable: Vec<&Path> = temporaries.as_deref().into_iter().collect();
-        let shared_memory = match &self.scratch {
-            Some(scratch) if namespaces => scratch.shared_memory().ok(),
-            Some(_) | None => Some("/dev/shm".into()),
-        };
+        let around = self.around().map_err(|source| ConfineError::Exhausted { source })?;
+        let mut writable: Vec<&Path> = vec![];
+        let mut own: Vec<BorrowedFd<'_>> = cell.temporary().into_iter().map(AsFd::as_fd).collect();
         if mode == Mode::Workspace {
             writable.extend(self.confinement.writable.iter().map(PathBuf::as_path));
-            writable.extend(shared_memory.as_deref());
+            if namespaces {
+                own.extend(self.cells.shared_memory(cell)?.map(AsFd::as_fd));
+            } else {
+                writable.push(Path::new("/dev/shm"));
+            }
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
-        let ruleset = ruleset(&Grants { writable, readable, copies: vec![], no_tcp })?;
+        let ruleset = ruleset_with(&Grants { writable, readable, copies: vec![], no_tcp }, &own)?;
         let needs = Needs {
             mode,
             network,
@@ -121,7 +108,7 @@ impl Rules {
                 names: namespaces && keeps_closed(&self.confinement),
                 ..needs
             }),
-            reach: Arc::new(self.reach(own_network)),
+            reach: Arc::new(self.reach(cell, own_network)),
         });
         Ok(Hold {
             ruleset,
@@ -134,13 +121,24 @@ impl Rules {
         })
     }
 
-    fn reach(&self, own_network: bool) -> Reach {
+    /// Lists what may be read. It is shared until a directory around a secret changes.
+    fn around(&self) -> io::Result<Arc<Around>> {
+        let mut known = self.around.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(around) = known.as_ref().filter(|around| around.is_current()) {
+            return Ok(Arc::clone(around));
+        }
+        // Also where mounts hide secrets: a mount goes when the host replaces the file beneath it, a rule does not come.
+        let holes = self.confinement.secrets.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
+        Ok(Arc::clone(known.insert(Arc::new(Around::new(&holes.collect::<Vec<_>>())?))))
+    }
+
+    fn reach(&self, cell: &Cell, own_network: bool) -> Reach {
         let Confinement { workspaces, secrets, sockets, network, writable, .. } = &self.confinement;
         // A temporary directory that is shared lies in what is hidden.
         let shared = writable.iter().filter(|path| secrets.iter().any(|secret| path.starts_with(secret)));
-        let temporaries = self.scratch.as_ref().map(|scratch| scratch.temporaries());
+        let temporary = cell.temporary().map(|own| own.path().to_owned());
         Reach {
-            open: workspaces.iter().chain(shared).cloned().chain(temporaries).collect(),
+            open: workspaces.iter().chain(shared).cloned().chain(temporary).collect(),
             closed: secrets.clone(),
             named: sockets.clone(),
             own_network,
@@ -153,10 +151,10 @@ impl Rules {
 }
 
 impl Hold {
-    fn is_current(&self) -> bool {
+    pub(super) fn is_current(&self) -> bool {
         const MOST_USES: u32 = 64;
         let is_fresh = !self.namespaces || self.uses.fetch_add(1, Ordering::Relaxed) < MOST_USES;
-        is_fresh && self.around.as_ref().is_none_or(Around::is_current)
+        is_fresh && self.around.as_ref().is_none_or(|around| around.is_current())
     }
 
     pub(in super::super) fn ruleset(&self) -> Option<RawFd> {

@@ -1,7 +1,7 @@
 //! The Landlock ruleset of a confinement.
 
 use std::error::Error;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::{io, iter};
 
@@ -34,6 +34,14 @@ const NEWEST: ABI = ABI::V7;
 
 /// None where the kernel has no Landlock.
 pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, ConfineError> {
+    ruleset_with(grants, &[])
+}
+
+/// The same, with directories that may be changed whatever their paths lead to by now.
+pub(super) fn ruleset_with(
+    grants: &Grants<'_>,
+    own: &[BorrowedFd<'_>],
+) -> Result<Option<OwnedFd>, ConfineError> {
     let read = BitFlags::from(AccessFs::ReadFile);
     let write = AccessFs::from_write(NEWEST);
     let handled = write | read;
@@ -50,6 +58,9 @@ pub(super) fn ruleset(grants: &Grants<'_>) -> Result<Option<OwnedFd>, ConfineErr
         if let Some(fd) = opened(path)? {
             ruleset = ruleset.add_rule(PathBeneath::new(fd, handled))?;
         }
+    }
+    for directory in own {
+        ruleset = ruleset.add_rule(PathBeneath::new(directory, handled))?;
     }
     let ruleset: Option<OwnedFd> = ruleset.into();
     if let Some(ruleset) = &ruleset {

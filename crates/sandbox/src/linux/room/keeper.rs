@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -25,6 +25,7 @@ use super::order::step_of;
 use super::shared::Shared;
 use super::visit::reach;
 use super::watch::Watch;
+use crate::OwnFile;
 use crate::imp::confine::{Identity, Protected, RoomTree, capabilities, may_listen, may_mount};
 use crate::imp::exhaustion::is_exhaustion;
 use crate::imp::namespaces::Namespaces;
@@ -180,8 +181,7 @@ impl<'a> Keeper<'a> {
             network: self.network,
         };
         let (draft, name) = (file_name(&self.plan.key, "draft"), file_name(&self.plan.key, "facts"));
-        let mut file =
-            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        let mut file = OwnFile::Replacing.open(draft.as_ref())?;
         file.write_all(&facts.to_bytes())?;
         fs::rename(draft, name)
     }

@@ -1,7 +1,6 @@
 //! A room that another process keeps: finding it, asking it, ending it.
 
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -17,6 +16,7 @@ use super::link::send_long;
 use super::order::{Question, Reply};
 use super::packet::{LONGEST, peer, receive, send};
 use crate::Network;
+use crate::OwnFile;
 use crate::imp::sockets::NewSockets;
 use crate::room::{RoomFacts, RoomStatus};
 use crate::wire::{Reader, Writer};
@@ -34,9 +34,10 @@ pub struct Room {
 impl Room {
     /// Finds the room of that name in a directory of rooms. None if there is none, or none that this version knows.
     pub fn find(directory: &Path, key: &str) -> io::Result<Option<Self>> {
-        let bytes = match fs::read(directory.join(file_name(key, "facts"))) {
+        let mut bytes = vec![];
+        match OwnFile::Reading.open(&directory.join(file_name(key, "facts"))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes?,
+            file => file?.read_to_end(&mut bytes)?,
         };
         let facts = RoomFacts::from_bytes(&bytes);
         Ok(facts.map(|facts| Self {
