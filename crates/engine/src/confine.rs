@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
-use crate::places::{Places, Seen, reads_settings};
+use crate::places::{Places, Seen, Whereabouts, reads_settings};
 use crate::rooms::{Entry, NoRoom, RoomSettings, Rooms, SharedTemporary, Wanted};
 use offer::{Offer, offer};
 
@@ -83,6 +83,15 @@ pub(crate) enum Way {
     Room(Box<Shared>),
 }
 
+impl Way {
+    fn workspaces(&self) -> &[PathBuf] {
+        match self {
+            Self::Alone { confinement, .. } => &confinement.workspaces,
+            Self::Room(shared) => &shared.wanted.workspaces,
+        }
+    }
+}
+
 /// A place in a room, and how to have another.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -141,6 +150,12 @@ pub fn usual_limits() -> ResourceLimits {
     ResourceLimits { memory: most_memory(), processes: Some(MOST_PROCESSES), ..ResourceLimits::default() }
 }
 
+impl Job {
+    fn whereabouts<'a>(&'a self, workspaces: &'a [PathBuf]) -> Whereabouts<'a> {
+        Whereabouts { home: self.home.as_deref(), moved: &self.moved, workspaces }
+    }
+}
+
 impl Confining {
     /// None where nothing is to be held. The programs are those that the command's text names.
     pub(crate) fn new(
@@ -171,7 +186,8 @@ impl Confining {
             }
         };
         if settings.mode != Mode::Off && programs.iter().any(|program| reads_settings(program)) {
-            let existing = tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?;
+            let workspaces = way.workspaces();
+            let existing = tools.places.existing(job.whereabouts(workspaces), settings)?;
             let seen = |path: &Path| match &way {
                 Way::Room(shared) if shared.entry.room.facts().shows(path) => Seen::Copy,
                 Way::Room(_) => Seen::OldCopy,
@@ -251,18 +267,17 @@ fn alone(
     }
     let existing = match settings.mode {
         Mode::Off => Arc::default(),
-        Mode::Workspace | Mode::ReadOnly => {
-            tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?
-        }
+        Mode::Workspace | Mode::ReadOnly => tools.places.existing(job.whereabouts(&workspaces), settings)?,
     };
     let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
+    let secrets = existing.secrets.iter().chain(&existing.env_files);
     Ok(Confinement {
         mode: settings.mode,
         network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
         writable: workspaces.iter().cloned().chain(caches).collect(),
         workspaces,
         kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
-        secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
+        secrets: secrets.cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
         sockets: sockets(job, settings),
         attended: job.leftovers == Leftovers::End,
         temporary: job.temporary.clone(),

@@ -35,6 +35,7 @@ pub(super) fn offer(
         workspace: job.workspace.clone(),
         workspaces: workspaces.to_vec(),
         home: job.home.clone(),
+        moved: job.moved.clone(),
         search_path: job.search_path.clone(),
         shell: tools.shell.to_owned(),
         places: Arc::clone(tools.places),

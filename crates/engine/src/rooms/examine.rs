@@ -83,6 +83,7 @@ fn make_one_in(directory: &Path) -> Result<(), String> {
         workspaces: vec![workspace.clone()],
         workspace,
         home: None,
+        moved: vec![],
         search_path: None,
         shell: "/bin/bash".into(),
         places: Arc::new(Places::default()),

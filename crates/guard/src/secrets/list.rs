@@ -228,8 +228,7 @@ const HISTORIES: &[&str] = &[
 /// Settings that programs need, and that may hold a secret. A sandbox shows what else is in them.
 const SETTINGS: &[&str] = &[
     ".config/pnpm/rc", ".bunfig.toml", ".config/pip/pip.conf", ".pip/pip.conf", ".config/uv/uv.toml",
-    ".config/pypoetry/config.toml", ".condarc", ".bundle/config", ".config/NuGet/NuGet.Config", ".hgrc",
-    ".config/hg/hgrc", ".Renviron",
+    ".config/pypoetry/config.toml", ".condarc", ".bundle/config", ".config/NuGet/NuGet.Config", ".Renviron",
 ];
 
 /// Secrets of the system. Most of it only root could read anyway.
