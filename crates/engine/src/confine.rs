@@ -151,8 +151,13 @@ pub fn usual_limits() -> ResourceLimits {
 }
 
 impl Job {
-    fn whereabouts<'a>(&'a self, workspaces: &'a [PathBuf]) -> Whereabouts<'a> {
-        Whereabouts { home: self.home.as_deref(), moved: &self.moved, workspaces }
+    /// The directories of the task, as they were named.
+    fn own_directories(&self) -> Vec<PathBuf> {
+        [&self.workspace].into_iter().chain(&self.roots).cloned().collect()
+    }
+
+    fn whereabouts<'a>(&'a self, own: &'a [PathBuf], writable: &'a [PathBuf]) -> Whereabouts<'a> {
+        Whereabouts { home: self.home.as_deref(), moved: &self.moved, own, writable }
     }
 }
 
@@ -186,8 +191,8 @@ impl Confining {
             }
         };
         if settings.mode != Mode::Off && programs.iter().any(|program| reads_settings(program)) {
-            let workspaces = way.workspaces();
-            let existing = tools.places.existing(job.whereabouts(workspaces), settings)?;
+            let own = job.own_directories();
+            let existing = tools.places.existing(job.whereabouts(&own, way.workspaces()), settings)?;
             let seen = |path: &Path| match &way {
                 Way::Room(shared) if shared.entry.room.facts().shows(path) => Seen::Copy,
                 Way::Room(_) => Seen::OldCopy,
@@ -267,7 +272,9 @@ fn alone(
     }
     let existing = match settings.mode {
         Mode::Off => Arc::default(),
-        Mode::Workspace | Mode::ReadOnly => tools.places.existing(job.whereabouts(&workspaces), settings)?,
+        Mode::Workspace | Mode::ReadOnly => {
+            tools.places.existing(job.whereabouts(&job.own_directories(), &workspaces), settings)?
+        }
     };
     let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
     let secrets = existing.secrets.iter().chain(&existing.env_files);
@@ -328,7 +335,7 @@ fn without_dots(path: &Path) -> PathBuf {
 }
 
 /// Without those that lie in another.
-fn outermost(mut roots: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(crate) fn outermost(mut roots: Vec<PathBuf>) -> Vec<PathBuf> {
     roots.sort();
     roots.dedup();
     let all = roots.clone();

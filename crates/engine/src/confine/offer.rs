@@ -33,6 +33,7 @@ pub(super) fn offer(
         settings: settings.clone(),
         state: tools.state.clone(),
         workspace: job.workspace.clone(),
+        own: job.own_directories(),
         workspaces: workspaces.to_vec(),
         home: job.home.clone(),
         moved: job.moved.clone(),

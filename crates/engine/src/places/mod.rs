@@ -20,7 +20,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
 use crate::SandboxSettings;
-use crate::confine::expand;
+use crate::confine::{expand, outermost};
 use crate::plan::is_program;
 use lists::{CACHES, MADE_IN, SETTINGS, TOOL_HOMES, VARIABLES};
 use neighbours::Neighbours;
@@ -59,8 +59,10 @@ pub(crate) struct Whereabouts<'a> {
     pub(crate) home: Option<&'a Path>,
     /// Places that variables of the caller name.
     pub(crate) moved: &'a [MovedPlace],
-    /// Directories whose own `.env` files may be read.
-    pub(crate) workspaces: &'a [PathBuf],
+    /// Directories of the task, as they were named. Other projects are beside them.
+    pub(crate) own: &'a [PathBuf],
+    /// Directories that may be written. `.env` files in them may be read, too.
+    pub(crate) writable: &'a [PathBuf],
 }
 
 /// Everything that decides where to look.
@@ -69,7 +71,8 @@ struct Key {
     mode: Mode,
     home: Option<PathBuf>,
     moved: Vec<MovedPlace>,
-    workspaces: Vec<PathBuf>,
+    own: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
     readable: Vec<PathBuf>,
 }
@@ -102,7 +105,8 @@ impl Places {
             mode: settings.mode,
             home: whereabouts.home.map(Path::to_owned),
             moved: whereabouts.moved.to_vec(),
-            workspaces: whereabouts.workspaces.to_vec(),
+            own: whereabouts.own.to_vec(),
+            writable: whereabouts.writable.to_vec(),
             secrets: settings.secrets.clone(),
             readable: settings.readable.clone(),
         };
@@ -125,7 +129,8 @@ impl Existing {
         let search = key.search_for_secrets()?;
         let mut caches = Search::default();
         home.into_iter().for_each(|home| caches.beneath(home, CACHES));
-        let neighbours = Neighbours::of(&key.workspaces);
+        let own = outermost(real(key.own.iter().cloned()));
+        let neighbours = Neighbours::of(&own);
         let named: Vec<PathBuf> = key.secrets.iter().map(|path| expand(path, home)).collect();
         let others: Vec<PathBuf> = key.others().chain(named.iter().cloned()).collect();
         let settings_paths: Vec<PathBuf> =
@@ -162,7 +167,7 @@ impl Existing {
         let harmful = settings.iter().filter(|found| !found.is_harmless).map(|found| found.real.clone());
         let mut secrets = real(search.found.into_iter().chain(there).chain(harmful));
         secrets.retain(|path| !is_readable(path) && !key.is_wide(path));
-        let is_own = |path: &Path| key.workspaces.iter().any(|own| path.starts_with(own));
+        let is_own = |path: &Path| own.iter().chain(&key.writable).any(|own| path.starts_with(own));
         let mut env_files = real(neighbours.env_files.into_iter());
         env_files.retain(|path| !is_readable(path) && !is_own(path));
         let mut beside = neighbours.parents;
@@ -235,7 +240,7 @@ impl Key {
 
     /// Returns true for a home, or a directory that holds one: it is no secret, whatever a variable says.
     fn is_wide(&self, path: &Path) -> bool {
-        self.home.iter().chain(&self.workspaces).any(|own| own.starts_with(path))
+        self.home.iter().chain(&self.own).any(|own| own.starts_with(path))
     }
 }
 

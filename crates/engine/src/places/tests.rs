@@ -3,7 +3,7 @@
 use super::*;
 
 fn at(home: &Path) -> Whereabouts<'_> {
-    Whereabouts { home: Some(home), moved: &[], workspaces: &[] }
+    Whereabouts { home: Some(home), moved: &[], own: &[], writable: &[] }
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn env_files_of_other_projects_are_found_when_they_appear() {
         fs::create_dir_all(root.join(directory)).unwrap();
     }
     let (home, own) = (root.join("home"), [root.join("projects/own")]);
-    let whereabouts = Whereabouts { workspaces: &own, ..at(&home) };
+    let whereabouts = Whereabouts { own: &own, ..at(&home) };
     let (places, settings) = (Places::default(), SandboxSettings::default());
     let found = || places.existing(whereabouts, &settings).unwrap().env_files.clone();
     fs::write(root.join("projects/own/.env"), "").unwrap();

@@ -81,6 +81,7 @@ fn make_one_in(directory: &Path) -> Result<(), String> {
         state: StateDir::new(Some(directory.join("state"))),
         program: supervisor(&Settings::default()).map_err(|error| causes(&error))?,
         workspaces: vec![workspace.clone()],
+        own: vec![],
         workspace,
         home: None,
         moved: vec![],

@@ -51,7 +51,8 @@ impl Assignment {
         let whereabouts = Whereabouts {
             home: wanted.home.as_deref(),
             moved: &wanted.moved,
-            workspaces: &wanted.workspaces,
+            own: &wanted.own,
+            writable: &wanted.workspaces,
         };
         let existing = wanted.places.existing(whereabouts, settings)?;
         let secrets = existing.secrets_of_room();

@@ -25,6 +25,8 @@ pub(crate) struct Wanted {
     /// The directory that the command works in. It need not be writable.
     pub(crate) workspace: PathBuf,
     pub(crate) workspaces: Vec<PathBuf>,
+    /// The directories of the task, as they were named.
+    pub(crate) own: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     /// Places of secrets that the caller's environment names.
     pub(crate) moved: Vec<MovedPlace>,
