@@ -191,7 +191,11 @@ impl Confining {
             }
         };
         if settings.mode != Mode::Off && programs.iter().any(|program| reads_settings(program)) {
-            let own = job.own_directories();
+            // In a room other projects were looked at when it was made, and settings are not about them.
+            let own = match &way {
+                Way::Alone { .. } => job.own_directories(),
+                Way::Room(_) => vec![],
+            };
             let existing = tools.places.existing(job.whereabouts(&own, way.workspaces()), settings)?;
             let seen = |path: &Path| match &way {
                 Way::Room(shared) if shared.entry.room.facts().shows(path) => Seen::Copy,

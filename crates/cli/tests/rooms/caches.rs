@@ -61,17 +61,24 @@ fn programs_in_caches_stay_as_they_are() {
 #[test]
 fn the_env_file_of_another_project_is_hidden_also_when_it_is_replaced() {
     let place = Place::new();
-    let other = place.work().parent().unwrap().join("other");
+    // Of the host's own temporary directory a room shows nothing else.
+    let projects = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (own, other) = (projects.path().join("own"), projects.path().join("other"));
     std::fs::create_dir_all(&other).unwrap();
+    let made = std::process::Command::new("git").arg("init").arg("-q").arg(&own).status().unwrap();
+    assert!(made.success());
     std::fs::write(other.join(".env"), "secret").unwrap();
-    let cat = format!("cat {0}/.env {0}/new 2> /dev/null; true", other.display());
-    assert_eq!(place.prints(&cat), "");
+    let cat = || {
+        let options = ["--cwd", own.to_str().unwrap()];
+        place.prints_with(&options, "cat ../other/.env ../other/new 2> /dev/null; true")
+    };
+    assert_eq!(cat(), "");
     // Rooms show what is new beside it, and find out that it has been replaced.
     std::fs::write(other.join("new"), "new").unwrap();
-    assert_eq!(place.prints(&cat), "new");
+    assert_eq!(cat(), "new");
     std::fs::write(other.join("draft"), "secret again").unwrap();
     std::fs::rename(other.join("draft"), other.join(".env")).unwrap();
-    assert_eq!(place.prints(&cat), "new");
+    assert_eq!(cat(), "new");
 }
 
 /// Builds without anything from elsewhere.
