@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bashtion_guard::secrets::{MovedPlace, moved_places};
 use bashtion_sandbox::open_directory;
 
 use crate::context::Roots;
@@ -35,6 +36,8 @@ pub(crate) struct Job {
     pub(crate) roots: Vec<PathBuf>,
     /// The caller's own, whatever the command is told.
     pub(crate) home: Option<PathBuf>,
+    /// Places of secrets that the caller's environment names.
+    pub(crate) moved: Vec<MovedPlace>,
     /// Where temporary directories are made, and whether `TMPDIR` may name one of them.
     pub(crate) temporary: PathBuf,
     pub(crate) tells_temporary: bool,
@@ -183,6 +186,7 @@ impl Job {
             display: display(&request.command, &[&cwd, &asked_for]),
             env: environment::build(&settings.env, &request, context, &workspace),
             home: absolute(context.var("HOME")),
+            moved: moved_places(|name| context.var(name).map(OsStr::to_owned)),
             temporary: temporary_directory(
                 absolute(context.var("TMPDIR")).as_deref(),
                 settings.state_dir.as_deref(),

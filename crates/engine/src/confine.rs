@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Leftovers;
 use crate::admit::Job;
 use crate::output::StateDir;
-use crate::places::{Places, Seen, followed, reads_settings};
+use crate::places::{Places, Seen, Whereabouts, followed, reads_settings};
 use crate::rooms::{Entry, NoRoom, RoomSettings, Rooms, SharedTemporary, Wanted};
 use offer::{Offer, offer};
 
@@ -83,6 +83,15 @@ pub(crate) enum Way {
     Room(Box<Shared>),
 }
 
+impl Way {
+    fn workspaces(&self) -> &[PathBuf] {
+        match self {
+            Self::Alone { confinement, .. } => &confinement.workspaces,
+            Self::Room(shared) => &shared.wanted.workspaces,
+        }
+    }
+}
+
 /// A place in a room, and how to have another.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -141,6 +150,17 @@ pub fn usual_limits() -> ResourceLimits {
     ResourceLimits { memory: most_memory(), processes: Some(MOST_PROCESSES), ..ResourceLimits::default() }
 }
 
+impl Job {
+    /// The directories of the task, as they were named.
+    fn own_directories(&self) -> Vec<PathBuf> {
+        [&self.workspace].into_iter().chain(&self.roots).cloned().collect()
+    }
+
+    fn whereabouts<'a>(&'a self, own: &'a [PathBuf], writable: &'a [PathBuf]) -> Whereabouts<'a> {
+        Whereabouts { home: self.home.as_deref(), moved: &self.moved, own, writable }
+    }
+}
+
 impl Confining {
     /// None where nothing is to be held. The programs are those that the command's text names.
     pub(crate) fn new(
@@ -171,7 +191,12 @@ impl Confining {
             }
         };
         if settings.mode != Mode::Off && programs.iter().any(|program| reads_settings(program)) {
-            let existing = tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?;
+            // In a room other projects were looked at when it was made, and settings are not about them.
+            let own = match &way {
+                Way::Alone { .. } => job.own_directories(),
+                Way::Room(_) => vec![],
+            };
+            let existing = tools.places.existing(job.whereabouts(&own, way.workspaces()), settings)?;
             let seen = |path: &Path| match &way {
                 Way::Room(shared) if shared.entry.room.facts().shows(path) => Seen::Copy,
                 Way::Room(_) => Seen::OldCopy,
@@ -253,11 +278,12 @@ fn alone(
     let existing = match settings.mode {
         Mode::Off => Arc::default(),
         Mode::Workspace | Mode::ReadOnly => {
-            tools.places.existing(job.home.as_deref(), job.search_path.as_ref(), settings)?
+            tools.places.existing(job.whereabouts(&job.own_directories(), &workspaces), settings)?
         }
     };
     let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
     let writable: Vec<PathBuf> = workspaces.iter().cloned().chain(caches).collect();
+    let secrets = existing.secrets.iter().chain(&existing.env_files);
     Ok(Confinement {
         mode: settings.mode,
         network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
@@ -265,7 +291,7 @@ fn alone(
         writable,
         workspaces,
         kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
-        secrets: existing.secrets.iter().cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
+        secrets: secrets.cloned().chain(own.join(PRIVATE).canonicalize()).collect(),
         settings: followed(),
         sockets: sockets(job, settings),
         attended: job.leftovers == Leftovers::End,
@@ -384,7 +410,7 @@ fn without_dots(path: &Path) -> PathBuf {
 }
 
 /// Without those that lie in another.
-fn outermost(mut roots: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(crate) fn outermost(mut roots: Vec<PathBuf>) -> Vec<PathBuf> {
     roots.sort();
     roots.dedup();
     let all = roots.clone();

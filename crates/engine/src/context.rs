@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bashtion_guard::secrets;
 use bashtion_sandbox::Signal;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -62,8 +63,8 @@ pub(crate) struct Caller {
     agent: Option<String>,
 }
 
-/// What a supervisor has to know of the caller's environment, whatever the command sees: where bash, the caller's secrets
-/// and temporary files are.
+/// The part of the caller's environment that a supervisor has to know, whatever the command sees: the places of bash, of
+/// temporary files and, with the variables that move some, of the caller's secrets.
 const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
 #[derive(Debug, Clone)]
@@ -127,7 +128,8 @@ impl ToolContext {
                 .env
                 .iter()
                 .filter(|(name, _)| {
-                    settings.lets_through(name) || NEEDED.iter().any(|needed| *name == needed)
+                    let mut needed = NEEDED.into_iter().chain(secrets::variables());
+                    settings.lets_through(name) || needed.any(|needed| *name == needed)
                 })
                 .map(|(n, v)| (n.clone(), v.clone()))
                 .collect(),

@@ -11,6 +11,7 @@ pub(crate) fn world(job: &Job) -> World {
     let variables = job.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     let home = variables.clone().find(|(name, _)| *name == "HOME").map_or("/root", |(_, value)| value);
     let world = World::new(job.cwd.to_string_lossy(), home);
+    let world = world.moved_places(job.moved.clone());
     let world = if job.cwd.starts_with(&job.workspace) {
         world
     } else {

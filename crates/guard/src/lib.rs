@@ -29,6 +29,7 @@ mod permissions;
 mod policy;
 mod rules;
 mod scope;
+pub mod secrets;
 mod syntax;
 mod text;
 mod texts;

@@ -1,6 +1,7 @@
 //! Where a path leads, in kinds that matter to rules. Nothing is looked up: links are not known.
 
 use crate::patterns::{matches, matches_nearly_all};
+use crate::secrets::{SecretKind, in_home, is_stored_in_home};
 use crate::text::{Piece, Text, Why};
 use crate::world::World;
 
@@ -69,10 +70,10 @@ const SYSTEM: [&str; 18] = [
 ];
 const SHELVES: [&str; 6] = ["home", "opt", "srv", "mnt", "media", "Users"];
 
-const PERSONAL: [&str; 24] = [
-    "Desktop", "Documents", "Downloads", "Library", "Mail", "Music", "Pictures", "Videos", "Dropbox", ".aws",
-    ".azure", ".config", ".docker", ".gitconfig", ".gnupg", ".kube", ".local", ".mozilla", ".netrc",
-    ".npmrc", ".password-store", ".pki", ".ssh", ".thunderbird",
+/// In the home directory, beside secrets.
+const PERSONAL: [&str; 13] = [
+    "Desktop", "Documents", "Downloads", "Library", "Mail", "Music", "Pictures", "Videos", "Dropbox",
+    ".config", ".docker", ".gitconfig", ".local",
 ];
 
 const HARMLESS: [&str; 11] = [
@@ -143,6 +144,8 @@ fn notable<'a>(directory: &str, world: &'a World) -> Vec<&'a str> {
     }
     if directory == world.home() {
         names.extend(PERSONAL);
+        let stored = in_home().filter(|secret| secret.kind == SecretKind::Stored);
+        names.extend(stored.map(|secret| secret.path).filter(|path| !path.contains(['/', '*'])));
     }
     for workspace in world.workspaces() {
         if let Some(rest) = workspace.strip_prefix(directory)
@@ -204,7 +207,8 @@ fn place_of(path: &str, world: &World) -> Place {
     let parts: Vec<&str> = path[1..].split('/').collect();
     if inside(world.home()) {
         let rest: Vec<&str> = path[world.home().len() + 1..].split('/').collect();
-        if rest.len() == 1 && PERSONAL.contains(&rest[0]) || matches!(rest[0], ".ssh" | ".gnupg") {
+        let is_personal = |name: &str| PERSONAL.contains(&name) || is_stored_in_home(name);
+        if rest.len() == 1 && is_personal(rest[0]) || matches!(rest[0], ".ssh" | ".gnupg") {
             return Place::Personal;
         }
     } else if SYSTEM.contains(&parts[0]) && in_workspace.is_none_or(|root| is_broad(root, world)) {

@@ -26,6 +26,12 @@ pub struct RoomPlan {
     pub shown: Vec<PathBuf>,
     /// Secrets that do not exist yet, and are to stay closed when they appear.
     pub possible_secrets: Vec<PathBuf>,
+    /// Secrets that mounts alone hide. A rule would close everything else that appears beside one, in directories that
+    /// other programs work in.
+    pub covered: Vec<PathBuf>,
+    /// More paths whose change makes the room out of date, as they were when it was planned: those secrets, for a mount goes
+    /// when another file is put in the place of its own, and the directories in which more may appear.
+    pub watched: Vec<(PathBuf, Stamp)>,
     /// Settings files. Of the secrets among them a copy is shown.
     pub settings: Vec<KnownSettings>,
     /// The time that it is kept with nothing in it.
@@ -41,7 +47,8 @@ pub struct RoomFacts {
     pub started: u64,
     /// The confinement of its commands.
     pub confinement: Confinement,
-    /// Directories that were listed for its rules, and settings files. If one has changed, only a new room shows that.
+    /// Directories that were listed for its rules, settings files, and what else was to be watched. If one has changed, only a
+    /// new room shows that.
     pub watched: Vec<(PathBuf, Stamp)>,
     /// Secrets in whose place a copy is shown.
     pub copied: Vec<PathBuf>,
@@ -109,6 +116,8 @@ impl RoomPlan {
             .for_each(|path| writer.path(path));
         writer.paths(&self.shown);
         writer.paths(&self.possible_secrets);
+        writer.paths(&self.covered);
+        writer.list(&self.watched, |writer, (path, stamp)| write_stamped(writer, path, *stamp));
         writer.list(&self.settings, |writer, settings| {
             write_stamped(writer, &settings.path, settings.stamp);
             writer.paths(settings.copy.as_slice());
@@ -129,6 +138,8 @@ impl RoomPlan {
             var_temporary: reader.path()?,
             shown: reader.paths()?,
             possible_secrets: reader.paths()?,
+            covered: reader.paths()?,
+            watched: reader.list(read_stamped)?,
             settings: reader.list(|reader| {
                 let (path, stamp) = read_stamped(reader)?;
                 Some(KnownSettings { path, stamp, copy: reader.paths()?.pop() })

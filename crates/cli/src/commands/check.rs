@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bashtion::{Decision, Policy, Verdict};
-use bashtion_guard::{Analysis, Found, LONGEST_TEXT, Opaque, World};
+use bashtion_guard::{Analysis, Found, LONGEST_TEXT, Opaque, World, secrets};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -180,7 +180,8 @@ fn exit_code(decision: Decision) -> ExitCode {
 /// What is known about commands in this directory, which belongs to this repository.
 pub(crate) fn world_in(cwd: &Path, repository: Option<&Path>) -> World {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
-    let world = World::new(cwd.to_string_lossy(), home.to_string_lossy());
+    let moved = secrets::moved_places(|name| std::env::var_os(name));
+    let world = World::new(cwd.to_string_lossy(), home.to_string_lossy()).moved_places(moved);
     match repository {
         Some(root) => world.workspace(root.to_string_lossy()),
         None => world,

@@ -24,9 +24,61 @@ fn a_command_leaves_a_fresh_home_empty() {
 #[test]
 fn a_cache_that_is_there_is_used() {
     let place = Place::new();
-    std::fs::create_dir_all(place.home().join(".npm")).unwrap();
-    place.prints("echo x > ~/.npm/file; test -z \"$npm_config_cache\"");
-    assert_eq!(place.found_in_home(), [place.home().join(".npm"), place.home().join(".npm/file")]);
+    std::fs::create_dir_all(place.home().join(".cache/pip")).unwrap();
+    place.prints("echo x > ~/.cache/pip/file; test -z \"$PIP_CACHE_DIR\"");
+    let expected = [".cache", ".cache/pip", ".cache/pip/file"].map(|name| place.home().join(name));
+    assert_eq!(place.found_in_home(), expected);
+}
+
+/// Programs that their user runs outside: those that are there, and those that are not yet.
+#[test]
+fn programs_in_caches_stay_as_they_are() {
+    for place in Place::both() {
+        let lock = ".gradle/wrapper/dists/gradle-8-bin/abc/gradle-8-bin.zip.lck";
+        let there =
+            [".npm", ".cache/pre-commit/env/bin", ".gradle/wrapper/dists/gradle-8-bin/abc", ".cache/pnpm"];
+        for directory in there {
+            std::fs::create_dir_all(place.home().join(directory)).unwrap();
+        }
+        std::fs::write(place.home().join(".cache/pre-commit/env/bin/tool"), "echo real").unwrap();
+        std::fs::write(place.home().join(lock), "").unwrap();
+        place.give_home();
+        let out = place.prints(&format!(
+            "cd; for path in .npm/_npx/x .cache/pre-commit/env/bin/tool .gradle/wrapper/dists/new .cache/pnpm/dlx \
+             .cache/node/corepack .local/share/gem/x; do \
+             mkdir -p $path 2> /dev/null; touch $path/evil 2> /dev/null; echo evil 2> /dev/null > $path; done; \
+             echo x > {lock} && echo x > .npm/_cacache/x && sh .cache/pre-commit/env/bin/tool; \
+             echo ${{npm_config_cache-none}} ${{PRE_COMMIT_HOME-none}}"
+        ));
+        assert_eq!(out, "real\nnone none\n");
+        let evil = place.found_in_home().into_iter().filter(|path| {
+            ["_npx", "new", "dlx", "corepack", "gem", "evil"].iter().any(|name| path.ends_with(name))
+        });
+        assert_eq!(evil.collect::<Vec<_>>(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn the_env_file_of_another_project_is_hidden_also_when_it_is_replaced() {
+    let place = Place::new();
+    // Of the host's own temporary directory a room shows nothing else.
+    let projects = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (own, other) = (projects.path().join("own"), projects.path().join("other"));
+    std::fs::create_dir_all(&other).unwrap();
+    let made = std::process::Command::new("git").arg("init").arg("-q").arg(&own).status().unwrap();
+    assert!(made.success());
+    std::fs::write(other.join(".env"), "secret").unwrap();
+    let cat = || {
+        let options = ["--cwd", own.to_str().unwrap()];
+        place.prints_with(&options, "cat ../other/.env ../other/new 2> /dev/null; true")
+    };
+    assert_eq!(cat(), "");
+    // Rooms show what is new beside it, and find out that it has been replaced.
+    std::fs::write(other.join("new"), "new").unwrap();
+    assert_eq!(cat(), "new");
+    std::fs::write(other.join("draft"), "secret again").unwrap();
+    std::fs::rename(other.join("draft"), other.join(".env")).unwrap();
+    assert_eq!(cat(), "new");
 }
 
 /// Builds without anything from elsewhere.

@@ -59,6 +59,14 @@ impl Place {
         self.work().parent().unwrap().join("home")
     }
 
+    /// Gives everything in the home to its user.
+    pub(crate) fn give_home(&self) {
+        let owner = self.ordinary.as_ref().map(|_| NOBODY);
+        for path in self.found_in_home() {
+            chown(path, owner, owner).unwrap();
+        }
+    }
+
     /// The directory of its rooms.
     pub(crate) fn rooms_folder(&self) -> PathBuf {
         self.work().parent().unwrap().join("state/private/rooms")

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use bashtion_testkit::{Finished, Run, World, living_with, wait_until};
 
-use crate::place::link_program;
+use crate::place::{Place, link_program};
 
 /// A user with a home and a state directory, in a workspace of all.
 struct Person<'a> {
@@ -156,5 +156,17 @@ fn nobody_is_let_into_anothers_room() {
         // As it was, so that the room can be ended.
         let state = person.folder("state");
         Command::new("chmod").arg("-R").arg("go-w").arg(&state).status().unwrap();
+    }
+}
+
+/// Command lines hold passwords.
+#[test]
+fn nobody_sees_command_lines_of_the_host() {
+    for place in Place::both() {
+        let out = place.prints("cat /proc/[0-9]*/cmdline | tr '\\0' '\\n'");
+        let own = std::env::args().next().unwrap();
+        assert!(out.contains("/proc/[0-9]*") && !out.contains(&own), "{out}");
+        let seen: usize = place.prints("ls -d /proc/[0-9]* | wc -l").trim().parse().unwrap();
+        assert!(seen < 8, "{seen} processes are seen");
     }
 }

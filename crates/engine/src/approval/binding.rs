@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+use bashtion_guard::secrets::MovedPlace;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -39,6 +40,8 @@ struct Bound<'a> {
     workspace: &'a OsStr,
     roots: Vec<&'a OsStr>,
     home: Option<&'a OsStr>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    moved: &'a [MovedPlace],
     temporary: &'a OsStr,
     tells_temporary: bool,
     env: Vec<&'a (OsString, OsString)>,
@@ -70,6 +73,7 @@ impl Binding {
             workspace: job.workspace.as_os_str(),
             roots: job.roots.iter().map(AsRef::as_ref).collect(),
             home: job.home.as_deref().map(AsRef::as_ref),
+            moved: &job.moved,
             temporary: job.temporary.as_os_str(),
             tells_temporary: job.tells_temporary,
             // A task is told its own name, which is always another.

@@ -1,35 +1,9 @@
-//! Where secrets and caches usually are. Data: add a line.
+//! Places of settings and caches. Data: add a line. Secrets are in the guard's list.
 
 use super::settings::{Format, Keys, SettingsFile};
 
-/// In the home directory: keys, tokens, histories, browser profiles. Confined commands cannot read them.
-pub(super) const SECRETS: &[&str] = &[
-    // Keys and passwords.
-    ".ssh", ".gnupg", ".netrc", ".git-credentials", ".config/git/credentials", ".password-store",
-    ".local/share/keyrings", ".vault-token", ".pgpass", ".my.cnf", ".config/sops", ".config/op",
-    // Clouds.
-    ".aws", ".azure", ".config/gcloud", ".config/doctl", ".config/hcloud", ".config/rclone", ".config/heroku",
-    ".oci", ".aliyun", ".boto", ".s3cfg", ".fly", ".databrickscfg", ".snowflake", ".terraformrc",
-    ".terraform.d/credentials.tfrc.json", ".kube", ".docker/config.json", ".config/containers/auth.json",
-    // Forges and package registries.
-    ".config/gh", ".config/hub", ".config/glab-cli", ".npmrc", ".yarnrc.yml", ".pypirc", ".cargo/credentials",
-    ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml",
-    ".gradle/gradle.properties", ".composer/auth.json", ".config/composer/auth.json",
-    ".nuget/NuGet/NuGet.Config", ".config/pypoetry/auth.toml", ".kaggle", ".huggingface",
-    ".cache/huggingface/token", // Other agents.
-    ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
-    // Browsers, mail and messages.
-    ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
-    ".config/microsoft-edge", ".config/opera", ".config/vivaldi", ".config/Signal", ".config/Slack",
-    ".config/discord", // Wallets.
-    ".bitcoin", ".electrum", ".ethereum", ".config/solana",
-    // What was typed, secrets included.
-    ".bash_history", ".zsh_history", ".psql_history", ".mysql_history", ".node_repl_history",
-    ".python_history",
-];
-
-/// In the home directory: files that hold settings and secrets. A room shows them without the secrets. Those that are not
-/// on the list above are hidden, or shown so, only if they hold one.
+/// In the home directory: files that hold settings and secrets. A room shows them without the secrets. Those that the list of
+/// secrets has as settings are hidden, or shown so, only if they hold one.
 pub(super) const SETTINGS: &[SettingsFile] = &[
     settings(
         ".npmrc",
@@ -48,12 +22,15 @@ pub(super) const SETTINGS: &[SettingsFile] = &[
     ),
     settings(".config/pip/pip.conf", Format::Ini, Keys::Only(PIP), &["pip", "pip3"]),
     settings(".pip/pip.conf", Format::Ini, Keys::Only(PIP), &["pip", "pip3"]),
+    settings(".config/pypoetry/config.toml", Format::Toml, Keys::AllButSecret, &["poetry"]),
     settings(".config/uv/uv.toml", Format::Toml, Keys::AllButSecret, &["uv", "uvx"]),
     settings(".condarc", Format::Yaml, Keys::AllButSecret, &["conda", "mamba", "micromamba"]),
     settings(".bundle/config", Format::Yaml, Keys::Only(BUNDLE), &["bundle", "bundler"]),
     settings(".m2/settings.xml", Format::Xml, Keys::Only(MAVEN), &["mvn", "mvnw", "mvnd"]),
     settings(".gradle/gradle.properties", Format::Properties, Keys::Only(GRADLE), &["gradle", "gradlew"]),
     settings(".nuget/NuGet/NuGet.Config", Format::Xml, Keys::Only(NUGET), &["dotnet", "nuget"]),
+    settings(".config/NuGet/NuGet.Config", Format::Xml, Keys::Only(NUGET), &["dotnet", "nuget"]),
+    settings(".Renviron", Format::Properties, Keys::Only(R), &["R", "Rscript"]),
 ];
 
 const fn settings(
@@ -108,6 +85,8 @@ const MAVEN: &[&str] = &[
 ];
 const GRADLE: &[&str] =
     &["org.gradle.*", "systemprop.http.*", "systemprop.https.*", "android.*", "kotlin.*", "*url"];
+/// Places of packages, and what R itself is told.
+const R: &[&str] = &["r_*", "lang", "tz"];
 /// Elements and attributes; neither `<packageSourceCredentials>` nor `<apikeys>` is among them.
 const NUGET: &[&str] = &[
     "configuration", "packagesources", "add", "clear", "remove", "key", "value", "protocolversion",
@@ -115,28 +94,34 @@ const NUGET: &[&str] = &[
     "packagesource", "package", "pattern",
 ];
 
-/// Of the system. Most of it only root could read anyway.
-pub(super) const SYSTEM_SECRETS: &[&str] = &[
-    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
-    "/etc/ssl/private", "/etc/krb5.keytab", "/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key",
-    "/etc/ssh/ssh_host_ed25519_key", "/etc/rancher", "/etc/kubernetes", "/run/secrets", "/var/lib/kubelet",
-];
-
-/// In the home directory: what builds download and compile into. Writable where it exists.
+/// In the home directory: what builds download and compile into. Writable where it exists; `*` stands for any part of one
+/// name.
+///
+/// Programs that their user starts outside of the sandbox are not for a command to change, so these are left out:
+/// environments of pre-commit and Poetry, distributions of Gradle's wrapper (but its locks, without which it runs none),
+/// packages of `npx` and `pnpm dlx`, package managers of Corepack, installed gems.
 pub(super) const CACHES: &[&str] = &[
     ".cargo/registry", ".cargo/git", ".cargo/.package-cache", ".cargo/.package-cache-mutate",
-    ".cargo/.global-cache", ".npm", ".cache/pip", ".cache/uv", ".cache/pypoetry", ".cache/pre-commit",
-    ".cache/go-build", ".cache/yarn", ".cache/pnpm", ".cache/node-gyp", ".cache/node", ".cache/deno",
-    ".cache/typescript", ".cache/ccache", ".cache/sccache", ".ccache", ".local/share/pnpm/store",
-    ".yarn/berry/cache", ".bun/install/cache", "go/pkg/mod", ".gradle/caches", ".gradle/wrapper",
-    ".m2/repository", ".nuget/packages", ".local/share/gem",
+    ".cargo/.global-cache", ".npm/_cacache", ".npm/_logs", ".npm/_update-notifier-last-checked",
+    ".cache/pip", ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts", ".cache/go-build",
+    ".cache/yarn", ".cache/pnpm/metadata*", ".cache/node-gyp", ".cache/deno", ".cache/typescript",
+    ".cache/ccache", ".cache/sccache", ".ccache", ".local/share/pnpm/store", ".yarn/berry/cache",
+    ".bun/install/cache", "go/pkg/mod", ".gradle/caches", ".gradle/wrapper/dists/*/*/*.lck",
+    ".m2/repository", ".nuget/packages",
 ];
 
 /// Directories that tools make in a directory of their own, if they have one.
-pub(super) const MADE_IN: &[(&str, &[&str])] = &[(".cargo", &["registry", "git"])];
+pub(super) const MADE_IN: &[(&str, &[&str])] = &[
+    (".cargo", &["registry", "git"]),
+    (".npm", &["_cacache", "_logs"]),
+    (".cache/pypoetry", &["cache", "artifacts"]),
+];
 
 /// Directories that hold more than a cache.
-pub(super) const TOOL_HOMES: &[&str] = &[".cargo", ".gradle", ".cache"];
+pub(super) const TOOL_HOMES: &[&str] = &[
+    ".cargo", ".gradle", ".cache", ".npm", ".cache/pre-commit", ".cache/node/corepack", ".cache/pypoetry",
+    ".cache/pypoetry/virtualenvs",
+];
 
 /// Caches that may be missing in the home directory, the variable that moves each, and where to; `{}` is the temporary
 /// directory.
@@ -147,7 +132,9 @@ pub(super) const VARIABLES: &[(&str, &str, &str)] = &[
     (".cache/pip", "PIP_CACHE_DIR", "{}/.cache/pip"),
     (".cache/uv", "UV_CACHE_DIR", "{}/.cache/uv"),
     (".cache/pypoetry", "POETRY_CACHE_DIR", "{}/.cache/pypoetry"),
+    (".cache/pypoetry/virtualenvs", "POETRY_VIRTUALENVS_PATH", "{}/.cache/pypoetry/virtualenvs"),
     (".cache/pre-commit", "PRE_COMMIT_HOME", "{}/.cache/pre-commit"),
+    (".cache/node/corepack", "COREPACK_HOME", "{}/.cache/node/corepack"),
     (".cache/go-build", "GOCACHE", "{}/.cache/go-build"),
     ("go/pkg/mod", "GOMODCACHE", "{}/.cache/go-mod"),
     (".cache/yarn", "YARN_CACHE_FOLDER", "{}/.cache/yarn"),
@@ -159,6 +146,7 @@ pub(super) const VARIABLES: &[(&str, &str, &str)] = &[
     (".nuget/packages", "NUGET_PACKAGES", "{}/.cache/nuget"),
     (".local/share/gem", "GEM_HOME", "{}/.local/share/gem"),
     (".local/share/gem", "GEM_SPEC_CACHE", "{}/.cache/gem"),
+    (".local/share/jupyter/runtime", "JUPYTER_RUNTIME_DIR", "{}/.local/share/jupyter/runtime"),
     // A browser does not start without a place for its profile.
     (".config/chromium", "CHROME_CONFIG_HOME", "{}/.config"),
 ];

@@ -2,6 +2,8 @@
 
 mod followed;
 mod lists;
+mod neighbours;
+mod search;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -13,15 +15,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use bashtion_sandbox::Mode;
+use bashtion_guard::secrets::{MovedPlace, SecretKind, in_home, of_system};
+use bashtion_sandbox::{Mode, Stamp};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
 use crate::SandboxSettings;
-use crate::confine::expand;
+use crate::confine::{expand, outermost};
 use crate::plan::is_program;
 pub(crate) use followed::followed;
-use lists::{CACHES, MADE_IN, SECRETS, SETTINGS, SYSTEM_SECRETS, TOOL_HOMES, VARIABLES};
+use lists::{CACHES, MADE_IN, SETTINGS, TOOL_HOMES, VARIABLES};
+use neighbours::Neighbours;
+use search::Search;
 pub(crate) use settings::{FoundSettings, Seen, reads_settings};
 
 /// Remembers what was found, for as long as nothing was added or removed beside it: looking for a hundred files before
@@ -37,6 +42,10 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 pub(crate) struct Existing {
     pub(crate) secrets: Vec<PathBuf>,
+    /// `.env` files of other projects.
+    pub(crate) env_files: Vec<PathBuf>,
+    /// The same files as they were, and the folders in which other projects may appear.
+    pub(crate) beside: Vec<(PathBuf, Stamp)>,
     pub(crate) caches: Vec<PathBuf>,
     /// Secrets that are not there, by the names that they would have.
     pub(crate) possible: Vec<PathBuf>,
@@ -46,18 +55,29 @@ pub(crate) struct Existing {
     watched: Vec<(PathBuf, Option<Stamp>)>,
 }
 
-/// What decides where to look.
+/// The caller's part of what decides where to look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whereabouts<'a> {
+    pub(crate) home: Option<&'a Path>,
+    /// Places that variables of the caller name.
+    pub(crate) moved: &'a [MovedPlace],
+    /// Directories of the task, as they were named. Other projects are beside them.
+    pub(crate) own: &'a [PathBuf],
+    /// Directories that may be written. `.env` files in them may be read, too.
+    pub(crate) writable: &'a [PathBuf],
+}
+
+/// Everything that decides where to look.
 #[derive(Debug, PartialEq, Eq)]
 struct Key {
     mode: Mode,
     home: Option<PathBuf>,
-    search_path: Option<OsString>,
+    moved: Vec<MovedPlace>,
+    own: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
     readable: Vec<PathBuf>,
 }
-
-/// Changes when something is added to a directory or taken out.
-type Stamp = (u64, u64, i64, i64);
 
 impl Places {
     /// The bash of a search path, as it was found last time if it is still there.
@@ -80,14 +100,15 @@ impl Places {
 
     pub(crate) fn existing(
         &self,
-        home: Option<&Path>,
-        search_path: Option<&OsString>,
+        whereabouts: Whereabouts<'_>,
         settings: &SandboxSettings,
     ) -> io::Result<Arc<Existing>> {
         let key = Key {
             mode: settings.mode,
-            search_path: search_path.cloned(),
-            home: home.map(Path::to_owned),
+            home: whereabouts.home.map(Path::to_owned),
+            moved: whereabouts.moved.to_vec(),
+            own: whereabouts.own.to_vec(),
+            writable: whereabouts.writable.to_vec(),
             secrets: settings.secrets.clone(),
             readable: settings.readable.clone(),
         };
@@ -106,62 +127,57 @@ impl Places {
 impl Existing {
     fn look(key: &Key) -> io::Result<Self> {
         let home = key.home.as_deref();
-        let in_home = |names: &[&str]| -> Vec<PathBuf> {
-            home.into_iter().flat_map(|home| names.iter().map(move |name| home.join(name))).collect()
-        };
-        let expanded =
-            |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(|path| expand(path, home)).collect() };
         home.into_iter().filter(|_| key.mode == Mode::Workspace).for_each(make_missing_caches);
-        let caches = in_home(CACHES);
-        let mut secrets = in_home(SECRETS);
-        // Whoever sets HOME for us does not give away their own.
-        let other = home_of_user()?.filter(|other| Some(other.as_path()) != home);
-        secrets.extend(other.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))));
-        secrets.extend(SYSTEM_SECRETS.iter().map(PathBuf::from).filter(|path| may_be_open_to_us(path)));
-        secrets.extend(expanded(&key.secrets));
+        let search = key.search_for_secrets()?;
+        let mut caches = Search::default();
+        home.into_iter().for_each(|home| caches.beneath(home, CACHES));
+        let own = outermost(real(key.own.iter().cloned()));
+        let neighbours = Neighbours::of(&own);
+        let named: Vec<PathBuf> = key.secrets.iter().map(|path| expand(path, home)).collect();
+        let others: Vec<PathBuf> = key.others().chain(named.iter().cloned()).collect();
+        let settings_paths: Vec<PathBuf> =
+            SETTINGS.iter().flat_map(|settings| key.places_of(settings.path)).collect();
 
         // First, so that what is added meanwhile is found out next time.
-        let names: Vec<&str> = SETTINGS.iter().map(|settings| settings.path).collect();
-        let settings = in_home(&names);
         let parents: BTreeSet<&Path> =
-            secrets.iter().chain(&caches).chain(&settings).filter_map(|path| path.parent()).collect();
-        let watched: BTreeSet<PathBuf> = parents.into_iter().filter_map(nearest_directory).collect();
-        let mut watched: Vec<(PathBuf, Option<Stamp>)> =
-            watched.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp)).collect();
+            others.iter().chain(&settings_paths).filter_map(|path| path.parent()).collect();
+        let directories: BTreeSet<PathBuf> = parents.into_iter().filter_map(nearest_directory).collect();
+        let mut watched = search.listed;
+        watched.extend(caches.listed);
+        watched.extend(
+            directories.into_iter().map(|path| (stamp(&path), path)).map(|(stamp, path)| (path, stamp)),
+        );
+        let of_neighbours = neighbours.parents.iter().chain(&neighbours.folders);
+        watched.extend(of_neighbours.map(|(path, stamp)| (path.clone(), Some(*stamp))));
 
-        let readable = expanded(&key.readable);
-        let readable: Vec<PathBuf> = readable
-            .iter()
-            .filter_map(|path| path.canonicalize().ok())
-            .chain(readable.iter().cloned())
-            .collect();
-        // A link is found by its name and kept by where it leads.
-        let real = |paths: Vec<PathBuf>| -> Vec<PathBuf> {
-            let existing = paths.iter().filter(|path| path.symlink_metadata().is_ok());
-            let mut real: Vec<PathBuf> = existing.filter_map(|path| path.canonicalize().ok()).collect();
-            real.sort();
-            real.dedup();
-            real
-        };
+        let readable: Vec<PathBuf> = key.readable.iter().map(|path| expand(path, home)).collect();
+        let real_readable = readable.iter().filter_map(|path| path.canonicalize().ok());
+        let readable: Vec<PathBuf> = real_readable.chain(readable.iter().cloned()).collect();
         let is_readable = |path: &Path| readable.iter().any(|readable| path.starts_with(readable));
-        let named = expanded(&key.secrets);
         let is_named = |path: &Path| named.iter().any(|secret| path.starts_with(secret));
-        let settings = home.map(|home| FoundSettings::look(home, |path| is_readable(path) || is_named(path)));
-        let settings = settings.unwrap_or_default();
+        let settings =
+            FoundSettings::look(|path| key.places_of(path), |path| is_readable(path) || is_named(path));
         watched.extend(settings.iter().map(|found| (found.real.clone(), Some(found.stamp))));
-        // Most of them hold no secret.
-        secrets.extend(settings.iter().filter(|found| !found.is_harmless).map(|found| found.real.clone()));
         let missing_settings =
-            in_home(&names).into_iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
+            settings_paths.into_iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
         let missing_settings = missing_settings.collect();
-        let missing = secrets.iter().filter(|path| path.symlink_metadata().is_err() && !is_readable(path));
-        let possible = missing.cloned().collect();
-        let mut secrets = real(secrets);
-        secrets.retain(|path| !is_readable(path));
+
+        let (there, missing): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|path| path.symlink_metadata().is_ok());
+        let possible = search.missing.into_iter().chain(missing).filter(|path| !is_readable(path)).collect();
+        // Most settings hold no secret.
+        let harmful = settings.iter().filter(|found| !found.is_harmless).map(|found| found.real.clone());
+        let mut secrets = real(search.found.into_iter().chain(there).chain(harmful));
+        secrets.retain(|path| !is_readable(path) && !key.is_wide(path));
+        let is_own = |path: &Path| own.iter().chain(&key.writable).any(|own| path.starts_with(own));
+        let mut env_files = real(neighbours.env_files.into_iter());
+        env_files.retain(|path| !is_readable(path) && !is_own(path));
+        let mut beside = neighbours.parents;
+        beside.extend(env_files.iter().filter_map(|path| Some((path.clone(), stamp(path)?))));
         // What is granted is what is named: a command may have put a link there, to what it wants to write next.
-        let caches =
-            caches.into_iter().filter(|path| path.canonicalize().is_ok_and(|real| real == *path)).collect();
-        Ok(Self { secrets, caches, possible, settings, missing_settings, watched })
+        let is_itself = |path: &PathBuf| path.canonicalize().is_ok_and(|real| real == *path);
+        let caches = caches.found.into_iter().filter(is_itself).collect();
+        Ok(Self { secrets, env_files, beside, caches, possible, settings, missing_settings, watched })
     }
 
     /// Everything that is secret in a room, which is kept: also settings files without a secret, for one may be written
@@ -189,6 +205,64 @@ impl Existing {
     }
 }
 
+impl Key {
+    /// Looks for what is on the list: in the caller's home, in that of the user, and where variables say.
+    fn search_for_secrets(&self) -> io::Result<Search> {
+        let secrets: Vec<&str> = stored().collect();
+        let mut search = Search::default();
+        // Whoever sets HOME for us does not give away their own.
+        let other = home_of_user()?.filter(|other| Some(other.as_path()) != self.home.as_deref());
+        for home in self.home.iter().chain(other) {
+            search.beneath(home, &secrets);
+        }
+        for moved in &self.moved {
+            let below: Vec<&str> = secrets.iter().filter_map(|path| rest_of(path, moved.from)).collect();
+            if !below.is_empty() && moved.to.is_dir() {
+                search.beneath(&moved.to, &below);
+            }
+        }
+        Ok(search)
+    }
+
+    /// Secrets of the system, and whatever a variable names as one.
+    fn others(&self) -> impl Iterator<Item = PathBuf> {
+        let system = of_system().map(PathBuf::from).filter(|path| may_be_open_to_us(path));
+        let is_secret = |moved: &&MovedPlace| {
+            stored().any(|path| moved.in_place_of(path).as_ref() == Some(&moved.to))
+                && !self.is_wide(&moved.to)
+        };
+        system.chain(self.moved.iter().filter(is_secret).map(|moved| moved.to.clone()))
+    }
+
+    /// The places of a path that is usually in the home directory.
+    fn places_of(&self, path: &str) -> Vec<PathBuf> {
+        let moved = self.moved.iter().filter_map(|moved| moved.in_place_of(path));
+        self.home.iter().map(|home| home.join(path)).chain(moved).collect()
+    }
+
+    /// Returns true for a home, or a directory that holds one: it is no secret, whatever a variable says.
+    fn is_wide(&self, path: &Path) -> bool {
+        self.home.iter().chain(&self.own).any(|own| own.starts_with(path))
+    }
+}
+
+/// Secrets in a home, but for settings, which are looked at one by one.
+fn stored() -> impl Iterator<Item = &'static str> {
+    in_home().filter(|secret| secret.kind != SecretKind::Settings).map(|secret| secret.path)
+}
+
+fn rest_of<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    path.strip_prefix(directory)?.strip_prefix('/')
+}
+
+/// The paths after links. A link is found by its name and kept by where it leads.
+fn real(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut real: Vec<PathBuf> = paths.filter_map(|path| path.canonicalize().ok()).collect();
+    real.sort();
+    real.dedup();
+    real
+}
+
 /// Makes the directories that a tool makes in its own when it first runs: in a sandbox it could not.
 fn make_missing_caches(home: &Path) {
     for (directory, caches) in MADE_IN {
@@ -208,10 +282,10 @@ pub(crate) fn caches_elsewhere(
     temporary: &Path,
 ) -> Vec<(OsString, OsString)> {
     let Some(home) = home else { return vec![] };
-    let is_missing = |path: &Path| match path.extension() {
-        _ if writable.iter().any(|root| path.starts_with(root)) => false,
+    let is_missing = |path: &Path| {
         // A directory that cannot be written, with what the tool was told in it.
-        _ => !TOOL_HOMES.iter().any(|tool| path == home.join(tool)) || !path.exists(),
+        let is_tool_home = || TOOL_HOMES.iter().any(|tool| path == home.join(tool)) && path.exists();
+        !writable.iter().any(|root| path.starts_with(root)) && !is_tool_home()
     };
     let missing = VARIABLES.iter().filter(|(path, ..)| is_missing(&home.join(path)));
     let set = missing.map(|(_, name, value)| {
@@ -265,62 +339,4 @@ fn stamp(directory: &Path) -> Option<Stamp> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_that_appears_is_found() {
-        let home = tempfile::tempdir().unwrap();
-        let home = home.path().canonicalize().unwrap();
-        let places = Places::default();
-        let settings = SandboxSettings::default();
-        let secrets = || places.existing(Some(&home), None, &settings).unwrap().secrets.clone();
-        assert!(!secrets().iter().any(|path| path.starts_with(&home)));
-        fs::create_dir_all(home.join(".config/gh")).unwrap();
-        assert!(secrets().contains(&home.join(".config/gh")));
-        fs::create_dir(home.join(".config/gcloud")).unwrap();
-        assert!(secrets().contains(&home.join(".config/gcloud")));
-    }
-
-    #[test]
-    fn nothing_appears_in_a_fresh_home() {
-        let home = tempfile::tempdir().unwrap();
-        let home = home.path().canonicalize().unwrap();
-        let settings = SandboxSettings::default();
-        let found = Places::default().existing(Some(&home), None, &settings).unwrap();
-        assert!(found.caches.is_empty() && fs::read_dir(&home).unwrap().next().is_none());
-        fs::create_dir(home.join(".cargo")).unwrap();
-        let found = Places::default().existing(Some(&home), None, &settings).unwrap();
-        assert!(found.caches.contains(&home.join(".cargo/registry")));
-    }
-
-    #[test]
-    fn a_missing_cache_is_elsewhere() {
-        let home = tempfile::tempdir().unwrap();
-        let home = home.path().canonicalize().unwrap();
-        let variables = |writable: &[PathBuf]| caches_elsewhere(Some(&home), writable, Path::new("/tmp"));
-        let npm = (OsString::from("npm_config_cache"), OsString::from("/tmp/.cache/npm"));
-        assert!(variables(&[]).contains(&npm));
-        assert!(!variables(&[home.join(".npm")]).contains(&npm));
-        let cargo =
-            |variables: Vec<(OsString, OsString)>| variables.iter().any(|(name, _)| name == "CARGO_HOME");
-        assert!(cargo(variables(&[])));
-        fs::create_dir(home.join(".cargo")).unwrap();
-        assert!(!cargo(variables(&[])), "what is in it would be hidden");
-    }
-
-    #[test]
-    fn a_secret_may_be_named_readable_and_another_named_secret() {
-        let home = tempfile::tempdir().unwrap();
-        let home = home.path().canonicalize().unwrap();
-        fs::create_dir(home.join(".aws")).unwrap();
-        fs::write(home.join("mine"), "").unwrap();
-        let settings = SandboxSettings {
-            readable: vec!["~/.aws".into()],
-            secrets: vec!["~/mine".into()],
-            ..SandboxSettings::default()
-        };
-        let secrets = Places::default().existing(Some(&home), None, &settings).unwrap().secrets.clone();
-        assert!(secrets.contains(&home.join("mine")) && !secrets.contains(&home.join(".aws")));
-    }
-}
+mod tests;

@@ -16,7 +16,7 @@ use super::temporary::KeptFiles;
 use super::wanted::Wanted;
 use super::{NoRoom, Place, RoomChoice};
 use crate::confine::{expand, limits_or_usual};
-use crate::places::{FoundSettings, followed};
+use crate::places::{FoundSettings, Whereabouts, followed};
 use crate::servant;
 
 /// The first argument of a keeper. Nobody types it.
@@ -48,8 +48,13 @@ impl Assignment {
     /// Looks around: what is secret, what caches there are.
     pub(super) fn of(wanted: &Wanted, place: &Place) -> io::Result<Self> {
         let settings = &wanted.settings;
-        let existing =
-            wanted.places.existing(wanted.home.as_deref(), wanted.search_path.as_ref(), settings)?;
+        let whereabouts = Whereabouts {
+            home: wanted.home.as_deref(),
+            moved: &wanted.moved,
+            own: &wanted.own,
+            writable: &wanted.workspaces,
+        };
+        let existing = wanted.places.existing(whereabouts, settings)?;
         let secrets = existing.secrets_of_room();
         let state = wanted.state.path();
         let own = state.join("private").canonicalize();
@@ -62,7 +67,7 @@ impl Assignment {
             writable: wanted.workspaces.iter().chain(&existing.caches).cloned().collect(),
             workspaces: wanted.workspaces.clone(),
             kept: kept.filter_map(|path| path.canonicalize().ok()).collect(),
-            secrets: secrets.iter().cloned().chain(own).collect(),
+            secrets: secrets.iter().chain(&existing.env_files).cloned().chain(own).collect(),
             settings: followed(),
             sockets: vec![],
             attended: true,
@@ -81,6 +86,8 @@ impl Assignment {
             var_temporary: place.var_temporary().canonicalize()?,
             shown: shown(wanted),
             possible_secrets: existing.possible_secrets_of_room(),
+            covered: existing.env_files.clone(),
+            watched: existing.beside.clone(),
             idle: if is_alone { Duration::ZERO } else { room.idle },
         };
         let files = Files { is_alone, kept: KeptFiles::of(room) };

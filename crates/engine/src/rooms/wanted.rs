@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bashtion_guard::secrets::MovedPlace;
 use bashtion_sandbox::ROOM_VERSION;
 use sha2::{Digest, Sha256};
 
@@ -24,7 +25,11 @@ pub(crate) struct Wanted {
     /// The directory that the command works in. It need not be writable.
     pub(crate) workspace: PathBuf,
     pub(crate) workspaces: Vec<PathBuf>,
+    /// The directories of the task, as they were named.
+    pub(crate) own: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,
+    /// Places of secrets that the caller's environment names.
+    pub(crate) moved: Vec<MovedPlace>,
     pub(crate) search_path: Option<OsString>,
     pub(crate) shell: PathBuf,
     pub(crate) places: Arc<Places>,
@@ -82,6 +87,10 @@ impl Wanted {
             add(&mut hash, &self.workspace);
         }
         add(&mut hash, self.home.as_deref().unwrap_or(Path::new("")));
+        self.moved.iter().for_each(|moved| {
+            add(&mut hash, moved.from);
+            add(&mut hash, &moved.to);
+        });
         add(&mut hash, &self.shell);
         add(&mut hash, self.search_path.as_deref().unwrap_or(OsStr::new("")));
         add(&mut hash, format!("{:?}", settings.requirement));

@@ -89,3 +89,109 @@ fn t06_a_secret_in_the_workspace_moved_in_two_steps() {
     let outcome = scene.run(Hold::Workspace, "cat */ssh/id; cat ~/.ssh/id");
     assert!(!outcome.output.stdout().contains(SECRET));
 }
+
+/// Names that others have tried, and one of each kind.
+const NAMES: &[&str] = &[
+    "snap/firefox/common/.mozilla/profile",
+    ".var/app/org.mozilla.firefox/data",
+    ".config/mozilla/firefox/key4.db",
+    ".config/github-copilot/apps.json",
+    ".claude.json",
+    ".claude/projects/p/session.jsonl",
+    ".claude/history.jsonl",
+    ".codex/history.jsonl",
+    ".local/share/opencode/auth.json",
+    ".continue/config.json",
+    ".config/goose/secrets.yaml",
+    ".config/Code/User/globalStorage/state.vscdb",
+    ".vscode-server/data/User/globalStorage/x",
+    ".local/share/fish/fish_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".viminfo",
+    ".config/pypoetry/auth.toml",
+    ".local/share/uv/credentials/x",
+    ".gem/credentials",
+    ".nuget/NuGet/NuGet.Config",
+    ".ivy2/.credentials",
+    ".sbt/.credentials",
+    ".pulumi/credentials.json",
+    ".config/stripe/config.toml",
+    ".local/share/com.vercel.cli/auth.json",
+    ".config/netlify/config.json",
+    ".config/.wrangler/config/default.toml",
+    ".supabase/access-token",
+    ".railway/config.json",
+    ".cloudflared/cert.pem",
+    ".config/ngrok/ngrok.yml",
+    ".config/argocd/config",
+    ".config/helm/registry/config.json",
+    ".mylogin.cnf",
+    ".snowsql/config",
+    ".local/share/DBeaverData/credentials",
+    ".vnc/passwd",
+    ".config/wireguard/wg0.conf",
+    ".Xauthority",
+    ".config/1Password/x",
+    ".config/Bitwarden/data.json",
+    ".config/keepassxc/x",
+    ".local/share/kwalletd/x.kwl",
+    ".subversion/auth/svn.simple/x",
+    ".local/share/jupyter/runtime/jpserver.json",
+];
+
+#[test]
+fn t06_each_of_the_names_that_others_have_tried() {
+    for hold in [Hold::Workspace, Hold::Plain, Hold::ReadOnly] {
+        let scene = Scene::new();
+        for name in NAMES {
+            let path = scene.path("home").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, format!("{SECRET} {name}\n")).unwrap();
+        }
+        std::fs::write(scene.path("home/.gitconfig"), "[user]\nname = dev\n").unwrap();
+        let read = "cd; cat .gitconfig; grep -rhs . $(ls -A)";
+        assert_eq!(scene.run(Hold::Off, read).output.stdout().matches(SECRET).count(), NAMES.len() + 4);
+        let outcome = scene.run(hold, read);
+        assert!(outcome.output.stdout().starts_with("[user]"), "{hold:?} {}", outcome.output.stderr());
+        assert!(!outcome.output.stdout().contains(SECRET), "{hold:?} {}", outcome.output.stdout());
+    }
+}
+
+#[test]
+fn t06_what_the_callers_variables_name() {
+    for hold in [Hold::Workspace, Hold::Plain, Hold::ReadOnly] {
+        let scene = Scene::new();
+        std::fs::create_dir_all(scene.path("moved/gh")).unwrap();
+        for name in ["one", "two", "key.json", "moved/gh/hosts.yml"] {
+            std::fs::write(scene.path(name), SECRET).unwrap();
+        }
+        std::fs::write(scene.path("moved/plain"), "plain").unwrap();
+        let both = std::env::join_paths([scene.path("one"), scene.path("two")]).unwrap();
+        let context = scene
+            .context()
+            .env("KUBECONFIG", both)
+            .env("GOOGLE_APPLICATION_CREDENTIALS", scene.path("key.json"))
+            .env("XDG_CONFIG_HOME", scene.path("moved"))
+            .env("HISTFILE", "/dev/null");
+        let read =
+            "cd {root}; cat one two key.json moved/gh/hosts.yml moved/plain; echo > /dev/null && echo ok";
+        let settings = crate::scene::settings(hold);
+        let read = scene.run_as(&context, settings, read);
+        assert_eq!(read.output.stdout(), "plainok\n", "{hold:?} {}", read.output.stderr());
+    }
+}
+
+#[test]
+fn t06_env_files_of_other_projects() {
+    for hold in [Hold::Workspace, Hold::Plain, Hold::ReadOnly] {
+        let scene = Scene::new();
+        for name in ["outside/.env", "outside/.env.local"] {
+            std::fs::write(scene.path(name), SECRET).unwrap();
+        }
+        std::fs::write(scene.path("work/.env"), "own ").unwrap();
+        std::fs::write(scene.path("outside/.env.example"), "example").unwrap();
+        let outcome = scene.run(hold, "cat .env {outside}/.env {outside}/.env.local {outside}/.env.example");
+        assert_eq!(outcome.output.stdout(), "own example", "{hold:?} {}", outcome.output.stderr());
+    }
+}

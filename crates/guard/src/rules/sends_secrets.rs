@@ -31,10 +31,11 @@ impl Rule for SendsSecrets {
         {
             return None;
         }
-        let named =
-            found.arguments.iter().flat_map(paths_in).any(|path| {
-                targets(&path, found, world).iter().any(|target| is_secret(target, world.home()))
-            });
+        let named = found
+            .arguments
+            .iter()
+            .flat_map(paths_in)
+            .any(|path| targets(&path, found, world).iter().any(|target| is_secret(target, world)));
         let printed = found
             .arguments
             .iter()

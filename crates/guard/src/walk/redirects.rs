@@ -6,8 +6,10 @@ use crate::analysis::{Effect, Setting, Stream, Target};
 use crate::effects;
 use crate::paths::{Place, locate};
 use crate::scope::{File, Scope};
+use crate::secrets::is_secret_by_name;
 use crate::syntax::ast::{Operator, Redirect};
 use crate::text::{Text, Why};
+use crate::world::World;
 
 use super::{Walker, as_file};
 
@@ -156,7 +158,7 @@ impl Walker<'_> {
         if let Some(base) = program.and_then(|name| name.rsplit('/').next()) {
             return Stream::Program(base.to_owned());
         }
-        if paths.iter().any(|path| is_secret(&path.clone().into(), self.world.home())) {
+        if paths.iter().any(|path| is_secret(&path.clone().into(), self.world)) {
             return Stream::Secret;
         }
         Stream::Unknown("a file".to_owned())
@@ -179,22 +181,11 @@ fn network_device(path: &str) -> Option<String> {
     Some(rest.split('/').next().unwrap_or_default().to_owned())
 }
 
-/// Keys and passwords, by their usual names.
-pub(crate) fn is_secret(target: &Target, home: &str) -> bool {
-    const FILES: [&str; 12] = [
-        ".ssh", ".aws", ".gnupg", ".netrc", ".kube", ".docker/config.json", ".config/gh", ".npmrc",
-        ".pypirc", ".git-credentials", ".config/gcloud", ".password-store",
-    ];
+/// Returns true for keys, passwords and other secrets, by their usual places and names.
+pub(crate) fn is_secret(target: &Target, world: &World) -> bool {
     let path = target.path.as_str();
-    let at_home = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| {
-        FILES
-            .iter()
-            .any(|file| rest.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
-    });
-    let public = path.ends_with(".pub") || path.ends_with("known_hosts");
     let name = path.rsplit('/').next().unwrap_or_default();
-    let named = matches!(name, "id_rsa" | "id_ed25519" | "id_ecdsa" | "shadow" | ".env" | "credentials.json")
-        || name.starts_with(".env.") && !name.contains("example")
-        || name.ends_with(".pem");
-    (at_home || named) && !public && target.place != Place::Temporary
+    let is_public = name.ends_with(".pub") || name == "known_hosts";
+    let is_named = target.place != Place::Temporary && is_secret_by_name(name);
+    (world.has_secret_at(path) || is_named) && !is_public
 }

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 pub(super) use cleaner::Keys;
 use cleaner::{Cleaner, Doubt};
 
-use super::Stamp;
 use super::lists::SETTINGS;
+use bashtion_sandbox::Stamp;
 
 /// A settings file that programs look for in the home directory.
 #[derive(Debug)]
@@ -59,11 +59,17 @@ pub(crate) struct FoundSettings {
 
 impl FoundSettings {
     /// Looks for all of them. Those that may be read as they are, or are named as secrets, are left out.
-    pub(super) fn look(home: &Path, is_left_out: impl Fn(&Path) -> bool) -> Vec<Self> {
+    pub(super) fn look(
+        places_of: impl Fn(&str) -> Vec<PathBuf>,
+        is_left_out: impl Fn(&Path) -> bool,
+    ) -> Vec<Self> {
         let mut found: Vec<Self> = vec![];
-        for about in SETTINGS {
-            let Ok(real) = home.join(about.path).canonicalize() else { continue };
-            if is_left_out(&home.join(about.path)) || is_left_out(&real) {
+        let places = SETTINGS
+            .iter()
+            .flat_map(|about| places_of(about.path).into_iter().map(move |path| (about, path)));
+        for (about, path) in places {
+            let Ok(real) = path.canonicalize() else { continue };
+            if is_left_out(&path) || is_left_out(&real) {
                 continue;
             }
             let Some(stamp) = super::stamp(&real) else { continue };

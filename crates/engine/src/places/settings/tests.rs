@@ -174,12 +174,15 @@ fn only_ordinary_files_of_ours_are_shown() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path().canonicalize().unwrap();
     let npmrc = home.join(".npmrc");
-    let look = || FoundSettings::look(&home, |_| false).pop();
+    let look = || FoundSettings::look(|path| vec![home.join(path)], |_| false).pop();
     assert!(look().is_none());
     fs::write(&npmrc, "registry=https://npm.example/\n").unwrap();
     let found = look().unwrap();
     assert!(found.is_harmless && found.text.as_deref() == Some("registry=https://npm.example/\n"));
-    assert!(FoundSettings::look(&home, |path| path == npmrc).is_empty(), "named as a secret, or readable");
+    assert!(
+        FoundSettings::look(|path| vec![home.join(path)], |path| path == npmrc).is_empty(),
+        "named as a secret, or readable"
+    );
 
     for strange in [vec![0xff, 0xfe], b"registry=\0".to_vec(), vec![b'#'; (1 << 20) + 1]] {
         fs::write(&npmrc, strange).unwrap();

@@ -173,7 +173,8 @@ impl RoomTree {
     /// The rules, to be made inside when all is in its place; and the directories that were listed for them.
     pub(in super::super) fn rules(&self, plan: &RoomPlan) -> Result<RoomRules, ConfineError> {
         const OWN: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/dev/ptmx"];
-        let secrets = plan.confinement.secrets.iter().chain(&plan.possible_secrets);
+        let ruled = plan.confinement.secrets.iter().filter(|secret| !plan.covered.contains(secret));
+        let secrets = ruled.chain(&plan.possible_secrets);
         let holes: Vec<&Path> = secrets.map(PathBuf::as_path).chain([Path::new("/dev")]).collect();
         let around = Around::new(&holes).map_err(exhausted)?;
         let writable = self.writable.iter().map(PathBuf::as_path).chain(OWN.map(Path::new)).collect();

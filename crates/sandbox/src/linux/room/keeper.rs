@@ -172,7 +172,7 @@ impl<'a> Keeper<'a> {
             keeper: rustix::process::getpid().as_raw_nonzero().get(),
             started: self.started,
             confinement,
-            watched: self.listed.iter().cloned().chain(settings).collect(),
+            watched: self.listed.iter().chain(&self.plan.watched).cloned().chain(settings).collect(),
             copied: self.tree.copied(),
             repositories: self.tree.repositories.known.clone(),
             gap: self.tree.repositories.gap.map(str::to_owned),
