@@ -29,6 +29,7 @@ mod permissions;
 mod policy;
 mod rules;
 mod scope;
+mod settings_files;
 mod syntax;
 mod text;
 mod texts;
@@ -45,6 +46,7 @@ pub use permissions::{
     DecidedBy, PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
 };
 pub use policy::{Policy, PolicyError, Settings};
+pub use settings_files::{SettingsFile, SettingsRoot, settings_files};
 pub use syntax::ast::Span;
 pub use text::Text;
 pub use texts::TextRule;

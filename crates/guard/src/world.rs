@@ -17,13 +17,20 @@ pub struct World {
     home: String,
     workspaces: Vec<String>,
     variables: BTreeMap<String, String>,
+    own_files: Vec<String>,
 }
 
 impl World {
     /// The working directory, which is also the workspace, and the home of the user.
     pub fn new(cwd: impl Into<String>, home: impl Into<String>) -> Self {
         let cwd = normalise(&cwd.into());
-        Self { workspaces: vec![cwd.clone()], cwd, home: normalise(&home.into()), variables: BTreeMap::new() }
+        Self {
+            workspaces: vec![cwd.clone()],
+            cwd,
+            home: normalise(&home.into()),
+            variables: BTreeMap::new(),
+            own_files: vec![],
+        }
     }
 
     /// The directory that counts as the workspace, instead of the working directory: a session has gone elsewhere.
@@ -54,6 +61,24 @@ impl World {
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
+    }
+
+    /// A file or directory that is Bashtion's own, beside those at the usual places: configuration, state, the program.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, Policy, World, analyze};
+    /// let world = World::new("/w", "/home/dev").own_file("/srv/guard/config.toml");
+    /// let analysis = analyze("echo > /srv/guard/config.toml", &world);
+    /// assert_eq!(Policy::default().judge(&analysis, &world).decision, Decision::Deny);
+    /// ```
+    #[must_use]
+    pub fn own_file(mut self, path: impl AsRef<str>) -> Self {
+        self.own_files.push(normalise(path.as_ref()));
+        self
+    }
+
+    pub(crate) fn own_files(&self) -> &[String] {
+        &self.own_files
     }
 
     pub(crate) fn value_of(&self, name: &str) -> Option<&str> {
