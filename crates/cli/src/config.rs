@@ -150,6 +150,15 @@ fn secrets() -> Vec<(String, String)> {
 /// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
 /// only what exists can be kept.
 fn own_places(project: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let places = own_files()?;
+    for place in places.iter().filter(|place| place.starts_with(project) && !place.exists()) {
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
+    }
+    Ok(places)
+}
+
+/// The paths of our configuration and state.
+pub(crate) fn own_files() -> Result<Vec<PathBuf>, CliError> {
     let named = std::env::var_os("BASHTION_CONFIG").is_some_and(|name| !name.is_empty());
     let config = user_file()?.and_then(|path| std::path::absolute(path).ok());
     let config = if named { config } else { config.and_then(|path| path.parent().map(Path::to_owned)) };
@@ -157,11 +166,7 @@ fn own_places(project: &Path) -> Result<Vec<PathBuf>, CliError> {
     // Also where they lead, if the user keeps them elsewhere.
     let files = user_file()?.into_iter().chain(places.clone());
     let led_to = files.filter_map(|place| place.canonicalize().ok()).filter(|real| !places.contains(real));
-    let places: Vec<PathBuf> = places.iter().cloned().chain(led_to.collect::<Vec<_>>()).collect();
-    for place in places.iter().filter(|place| place.starts_with(project) && !place.exists()) {
-        let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
-    }
-    Ok(places)
+    Ok(places.iter().cloned().chain(led_to.collect::<Vec<_>>()).collect())
 }
 
 /// `$BASHTION_CONFIG`, which must exist then, else `bashtion/config.toml` in the user's configuration.

@@ -105,7 +105,7 @@ impl From<TaskError> for CliError {
             TaskError::State { .. } => {
                 Some("name a directory of your own with BASHTION_STATE_DIR".to_owned())
             }
-            TaskError::Unreadable { path, .. } => {
+            TaskError::Unreadable { path, .. } | TaskError::Untrusted { path, .. } => {
                 path.parent().map(|folder| format!("if it is of no use, remove {}", folder.display()))
             }
             TaskError::NoSupervisor | TaskError::Supervisor { .. } | TaskError::Start { .. } => None,
@@ -157,6 +157,9 @@ fn hint(error: &bashtion::Error) -> Option<String> {
         }
         bashtion::Error::Session(SessionError::Gone { .. }) => {
             "go elsewhere with --cwd DIR, or begin the session anew with --reset"
+        }
+        bashtion::Error::Session(SessionError::Untrusted { .. }) => {
+            "begin the session anew with --reset; if no update explains it, look for what wrote the file"
         }
         bashtion::Error::Session(SessionError::State { .. }) => {
             "begin the session anew with --reset, or name a directory of your own with BASHTION_STATE_DIR"

@@ -174,6 +174,9 @@ fn exit_code(decision: Decision) -> ExitCode {
 pub(crate) fn world_in(cwd: &Path, repository: Option<&Path>) -> World {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
     let world = World::new(cwd.to_string_lossy(), home.to_string_lossy());
+    // A configuration that is wrong is told where it is loaded.
+    let own = config::own_files().unwrap_or_default();
+    let world = own.iter().fold(world, |world, path| world.own_file(path.to_string_lossy()));
     match repository {
         Some(root) => world.workspace(root.to_string_lossy()),
         None => world,

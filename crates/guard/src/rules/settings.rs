@@ -59,8 +59,8 @@ enum Reach {
 
 fn whose(target: &Target, reach: Reach, world: &World) -> Option<Whose> {
     let path = target.path.as_str();
-    // In a container that is thrown away.
-    if target.place == Place::Harmless {
+    // In a container that is thrown away, or a command's own.
+    if target.place == Place::Harmless || is_temporary_of_room(path) {
         return None;
     }
     let is_inside = |path: &str, directory: &str| {
@@ -77,6 +77,13 @@ fn whose(target: &Target, reach: Reach, world: &World) -> Option<Whose> {
     let around = || (reach == Reach::Everything).then(|| settings_file_below(path, world.home())).flatten();
     let file = settings_file_at(path, world.home()).or_else(around)?;
     Some(if file.is_guard() { Whose::Guard } else { Whose::Program(file.owner) })
+}
+
+/// Returns true for temporary files of commands that Bashtion keeps in its state directory.
+fn is_temporary_of_room(path: &str) -> bool {
+    let rest = path.split_once("/private/rooms/").map_or("", |(_, rest)| rest);
+    let parts: Vec<&str> = rest.split('/').collect();
+    parts.len() > 2 && matches!(parts[1], "tmp" | "var-tmp")
 }
 
 /// Bashtion's files where only their names tell: below a variable that is not known, and the program where programs are.
