@@ -1,6 +1,7 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
 mod remember;
+mod repair;
 
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
@@ -14,6 +15,7 @@ use rustix::fs::{Mode, OFlags, open};
 use crate::error::CliError;
 use crate::state_dir::state_dir;
 pub(crate) use remember::remember;
+pub(crate) use repair::{load_for_answer, load_for_command, profile_for_command};
 
 /// Everything that is configured for a directory.
 #[derive(Debug)]
@@ -32,7 +34,10 @@ const LARGEST: u64 = 1 << 20;
 
 /// How commands in this directory are judged, confined, run and reported.
 pub(crate) fn load_for(cwd: &Path, profile: Option<&str>) -> Result<Loaded, CliError> {
-    let mut profile = profile_for(cwd, profile)?;
+    load_with(cwd, profile_for(cwd, profile)?)
+}
+
+fn load_with(cwd: &Path, mut profile: Profile) -> Result<Loaded, CliError> {
     let repository = repository(cwd);
     profile.sandbox.kept = own_places(repository.as_deref().unwrap_or(cwd))?;
     let audit = audit(&profile)?;

@@ -38,6 +38,11 @@ impl CliError {
         [&self.message].into_iter().chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
     }
 
+    /// In one line, with what to do.
+    pub(crate) fn told_with_help(&self) -> String {
+        self.help.as_ref().map_or_else(|| self.told(), |help| format!("{}; {help}", self.told()))
+    }
+
     pub(crate) fn caused_by(mut self, cause: &dyn Error) -> Self {
         let mut next = Some(cause);
         while let Some(cause) = next {

@@ -27,6 +27,7 @@ mod paths;
 mod patterns;
 mod permissions;
 mod policy;
+mod repair;
 mod rules;
 mod scope;
 mod settings_files;
@@ -46,6 +47,7 @@ pub use permissions::{
     DecidedBy, PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
 };
 pub use policy::{Policy, PolicyError, Settings};
+pub use repair::only_repairs;
 pub use settings_files::{SettingsFile, SettingsRoot, settings_files};
 pub use syntax::ast::Span;
 pub use text::Text;

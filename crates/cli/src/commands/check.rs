@@ -99,14 +99,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let cwd = config::directory(args.cwd.as_deref())?;
     let world = world_in(&cwd, config::repository(&cwd).as_deref());
-    let policy = config::profile_for(&cwd, args.profile.as_deref())?.policy;
     if args.lines {
+        let policy = config::profile_for(&cwd, args.profile.as_deref())?.policy;
         return check_lines(&policy, &world);
     }
     let command = match args.command.as_deref() {
         Some("-") | None => read_command()?,
         Some(command) => command.to_owned(),
     };
+    let policy = config::profile_for_command(&cwd, args.profile.as_deref(), &command, &world)?.policy;
     check(&command, &policy, &world, args)
 }
 

@@ -160,7 +160,7 @@ fn the_user_configures_and_a_project_only_narrows() {
         ("namespaces = false", "it sets sandbox.namespaces to false"),
     ] {
         fs::write(&project, format!("[sandbox]\n{text}\n")).unwrap();
-        let finished = run(&["true"]);
+        let finished = run(&["id"]);
         assert_eq!(finished.code(), Some(125), "{text}");
         assert!(finished.stderr().contains(problem), "{finished:?}");
     }

@@ -37,7 +37,7 @@ fn answer(
     let approvals = approvals();
     let id = approvals.find(given)?;
     let waiting = approvals.get(&id)?;
-    let loaded = config::load_for(&waiting.cwd, None)?;
+    let loaded = config::load_for_answer(&waiting.cwd)?;
     let approvals = match loaded.audit {
         None => approvals,
         Some(settings) => match super::run::ledger(&settings) {
