@@ -124,9 +124,10 @@ fn errors_say_what_is_wrong() {
 fn an_expired_question_is_told() {
     let world = world();
     let config = world.work().join("../config.toml");
-    fs::write(&config, "[permissions]\nanswer-within = '1ms'\n").unwrap();
+    fs::write(&config, "[permissions]\nanswer-within = '1s'\n").unwrap();
     let run = world.run_with(&["--json"], ASKED).env("BASHTION_CONFIG", config.to_str().unwrap());
     let id = run.finish().json()["approval_id"].as_str().unwrap().to_owned();
+    std::thread::sleep(std::time::Duration::from_millis(1100));
     let finished = verb(&world, &["approve", &id]);
     assert_eq!(finished.code(), Some(1));
     assert_eq!(
@@ -168,7 +169,7 @@ fn deny_revokes_an_approval() {
 
     let id = waiting(&world);
     verb(&world, &["approve", &id]).code().unwrap();
-    assert_eq!(world.run(ASKED).finish().code(), Some(0));
+    assert_eq!(world.run_with(&["--json"], ASKED).finish().code(), Some(0));
     let late = verb(&world, &["deny", &id]);
     assert_eq!(late.code(), Some(1));
     let said = format!("error: the answer to {id} was used already: approved by ");

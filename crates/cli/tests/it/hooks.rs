@@ -71,7 +71,7 @@ fn a_hook_judges_as_check_does() {
         "{finished:?}"
     );
     let looks = claude(&world, &[], &json!({ "command": "cat .bashtion.toml" }));
-    assert_eq!((looks.code(), looks.stdout().as_str()), (Some(0), ""), "{looks:?}");
+    assert_eq!((looks.code(), looks.stdout().as_str()), (Some(0), "{}\n"), "{looks:?}");
     let repairs = claude(&world, &[], &json!({ "command": "rm .bashtion.toml" }));
     assert_eq!(repairs.json()["hookSpecificOutput"]["permissionDecision"], "ask");
 }

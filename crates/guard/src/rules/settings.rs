@@ -66,6 +66,17 @@ fn whose(target: &Target, reach: Reach, world: &World) -> Option<Whose> {
     let is_inside = |path: &str, directory: &str| {
         path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
+    // Other rules refuse these, and say more.
+    let refused = matches!(
+        target.place,
+        Place::Root
+            | Place::System
+            | Place::Home
+            | Place::OtherHome
+            | Place::WorkspaceRoot
+            | Place::TemporaryRoot
+    );
+    let reach = if refused { Reach::Named } else { reach };
     let takes = |own: &String| is_inside(path, own) || reach == Reach::Everything && is_inside(own, path);
     if world.own_files().iter().any(takes) || is_own_by_name(target) {
         return Some(Whose::Guard);
