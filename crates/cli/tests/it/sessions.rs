@@ -41,8 +41,10 @@ fn what_cannot_be_is_told() {
     let file = world.state().join("private/sessions/s.json");
     let text = fs::read_to_string(&file).unwrap();
     let unsealed = format!("{}}}", text.rsplit_once(",\"seal\"").unwrap().0);
-    for (text, said) in [(text.replace("gone", ".."), "its seal does not fit"), (unsealed, "it has no seal")]
-    {
+    for (text, said) in [
+        (text.replace("\"version\":1", "\"version\":0"), "its seal does not fit"),
+        (unsealed, "it has no seal"),
+    ] {
         fs::write(&file, text).unwrap();
         let forged = world.run_with(&["--session", "s"], "true").finish();
         assert_eq!(forged.code(), Some(125));
