@@ -1,6 +1,7 @@
 //! The user's configuration, and a project's, which can only make things stricter: the agent can write it.
 
 mod remember;
+mod repair;
 
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
@@ -14,6 +15,7 @@ use rustix::fs::{Mode, OFlags, open};
 use crate::error::CliError;
 use crate::state_dir::state_dir;
 pub(crate) use remember::remember;
+pub(crate) use repair::{load_for_answer, load_for_command, profile_for_command};
 
 /// Everything that is configured for a directory.
 #[derive(Debug)]
@@ -32,7 +34,10 @@ const LARGEST: u64 = 1 << 20;
 
 /// How commands in this directory are judged, confined, run and reported.
 pub(crate) fn load_for(cwd: &Path, profile: Option<&str>) -> Result<Loaded, CliError> {
-    let mut profile = profile_for(cwd, profile)?;
+    load_with(cwd, profile_for(cwd, profile)?)
+}
+
+fn load_with(cwd: &Path, mut profile: Profile) -> Result<Loaded, CliError> {
     let repository = repository(cwd);
     profile.sandbox.kept = own_places(repository.as_deref().unwrap_or(cwd))?;
     let audit = audit(&profile)?;
@@ -150,6 +155,15 @@ fn secrets() -> Vec<(String, String)> {
 /// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
 /// only what exists can be kept.
 fn own_places(project: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let places = own_files()?;
+    for place in places.iter().filter(|place| place.starts_with(project) && !place.exists()) {
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
+    }
+    Ok(places)
+}
+
+/// The paths of our configuration and state.
+pub(crate) fn own_files() -> Result<Vec<PathBuf>, CliError> {
     let named = std::env::var_os("BASHTION_CONFIG").is_some_and(|name| !name.is_empty());
     let config = user_file()?.and_then(|path| std::path::absolute(path).ok());
     let config = if named { config } else { config.and_then(|path| path.parent().map(Path::to_owned)) };
@@ -157,11 +171,7 @@ fn own_places(project: &Path) -> Result<Vec<PathBuf>, CliError> {
     // Also where they lead, if the user keeps them elsewhere.
     let files = user_file()?.into_iter().chain(places.clone());
     let led_to = files.filter_map(|place| place.canonicalize().ok()).filter(|real| !places.contains(real));
-    let places: Vec<PathBuf> = places.iter().cloned().chain(led_to.collect::<Vec<_>>()).collect();
-    for place in places.iter().filter(|place| place.starts_with(project) && !place.exists()) {
-        let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
-    }
-    Ok(places)
+    Ok(places.iter().cloned().chain(led_to.collect::<Vec<_>>()).collect())
 }
 
 /// `$BASHTION_CONFIG`, which must exist then, else `bashtion/config.toml` in the user's configuration.

@@ -38,6 +38,11 @@ impl CliError {
         [&self.message].into_iter().chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
     }
 
+    /// In one line, with what to do.
+    pub(crate) fn told_with_help(&self) -> String {
+        self.help.as_ref().map_or_else(|| self.told(), |help| format!("{}; {help}", self.told()))
+    }
+
     pub(crate) fn caused_by(mut self, cause: &dyn Error) -> Self {
         let mut next = Some(cause);
         while let Some(cause) = next {
@@ -105,7 +110,7 @@ impl From<TaskError> for CliError {
             TaskError::State { .. } => {
                 Some("name a directory of your own with BASHTION_STATE_DIR".to_owned())
             }
-            TaskError::Unreadable { path, .. } => {
+            TaskError::Unreadable { path, .. } | TaskError::Untrusted { path, .. } => {
                 path.parent().map(|folder| format!("if it is of no use, remove {}", folder.display()))
             }
             TaskError::NoSupervisor | TaskError::Supervisor { .. } | TaskError::Start { .. } => None,
@@ -154,6 +159,9 @@ fn hint(error: &bashtion::Error) -> Option<String> {
         }
         bashtion::Error::Session(SessionError::Gone { .. }) => {
             "go elsewhere with --cwd DIR, or begin the session anew with --reset"
+        }
+        bashtion::Error::Session(SessionError::Untrusted { .. }) => {
+            "begin the session anew with --reset; if no update explains it, look for what wrote the file"
         }
         bashtion::Error::Session(SessionError::State { .. }) => {
             "begin the session anew with --reset, or name a directory of your own with BASHTION_STATE_DIR"

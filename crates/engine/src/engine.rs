@@ -216,7 +216,7 @@ impl Engine {
         let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
         let mut job = Job::admit(request, context, settings)?; // cwd open, limits clamped, inputs valid
         job.given = given;
-        let world = world(&job);
+        let world = world(&job, settings);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
         let verdict = judge(&analysis, &job, &world, &settings.policy); // pure: allow, ask, deny
         self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run

@@ -5,9 +5,11 @@ use std::ffi::OsString;
 use bashtion_guard::{Analysis, Finding, Policy, Verdict, World};
 
 use crate::admit::Job;
+use crate::engine::Settings;
+use crate::output::StateDir;
 
 /// Everything that the guard is told about where the command would run: it has the environment that the command gets.
-pub(crate) fn world(job: &Job) -> World {
+pub(crate) fn world(job: &Job, settings: &Settings) -> World {
     let variables = job.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     let home = variables.clone().find(|(name, _)| *name == "HOME").map_or("/root", |(_, value)| value);
     let world = World::new(job.cwd.to_string_lossy(), home);
@@ -17,6 +19,9 @@ pub(crate) fn world(job: &Job) -> World {
     } else {
         world.moved_from(job.workspace.to_string_lossy())
     };
+    let state = StateDir::new(settings.state_dir.clone());
+    let own = settings.sandbox.kept.iter().map(AsRef::as_ref).chain([state.path()]);
+    let world = own.fold(world, |world, path| world.own_file(path.to_string_lossy()));
     let world = job.roots.iter().fold(world, |world, root| world.workspace(root.to_string_lossy()));
     variables.fold(world, |world, (name, value)| world.variable(name, value))
 }

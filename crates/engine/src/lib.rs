@@ -50,6 +50,7 @@ mod quote;
 mod raw;
 mod request;
 mod rooms;
+mod seal;
 mod servant;
 mod session;
 mod settle;
@@ -97,6 +98,7 @@ pub use profile::{
 pub use quote::{build_safe_command, escape_arg};
 pub use request::{KeepFile, Leftovers, Mode, Request, Streams};
 pub use rooms::{KeptRoom, KeptRooms, RoomChoice, RoomError, RoomExamination, RoomSettings};
+pub use seal::Flaw;
 pub use session::{SessionError, Sessions};
 pub use stop::wait_for_stopping;
 pub use tasks::{

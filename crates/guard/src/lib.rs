@@ -27,9 +27,11 @@ mod paths;
 mod patterns;
 mod permissions;
 mod policy;
+mod repair;
 mod rules;
 mod scope;
 pub mod secrets;
+mod settings_files;
 mod syntax;
 mod text;
 mod texts;
@@ -46,6 +48,8 @@ pub use permissions::{
     DecidedBy, PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
 };
 pub use policy::{Policy, PolicyError, Settings};
+pub use repair::only_repairs;
+pub use settings_files::{SettingsFile, SettingsRoot, settings_files};
 pub use syntax::ast::Span;
 pub use text::Text;
 pub use texts::TextRule;

@@ -19,6 +19,7 @@ pub struct World {
     workspaces: Vec<String>,
     variables: BTreeMap<String, String>,
     moved: Vec<MovedPlace>,
+    own_files: Vec<String>,
 }
 
 impl World {
@@ -31,6 +32,7 @@ impl World {
             home: normalise(&home.into()),
             variables: BTreeMap::new(),
             moved: vec![],
+            own_files: vec![],
         }
     }
 
@@ -111,6 +113,24 @@ impl World {
             } else {
                 secrets::is_secret_in_home(&format!("{}{}", moved.from, &path[to.len()..]))
             }
+    }
+
+    /// A file or directory that is Bashtion's own, beside those at the usual places: configuration, state, the program.
+    ///
+    /// ```
+    /// use bashtion_guard::{Decision, Policy, World, analyze};
+    /// let world = World::new("/w", "/home/dev").own_file("/srv/guard/config.toml");
+    /// let analysis = analyze("echo > /srv/guard/config.toml", &world);
+    /// assert_eq!(Policy::default().judge(&analysis, &world).decision, Decision::Deny);
+    /// ```
+    #[must_use]
+    pub fn own_file(mut self, path: impl AsRef<str>) -> Self {
+        self.own_files.push(normalise(path.as_ref()));
+        self
+    }
+
+    pub(crate) fn own_files(&self) -> &[String] {
+        &self.own_files
     }
 
     pub(crate) fn value_of(&self, name: &str) -> Option<&str> {

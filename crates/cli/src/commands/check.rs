@@ -99,14 +99,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let cwd = config::directory(args.cwd.as_deref())?;
     let world = world_in(&cwd, config::repository(&cwd).as_deref());
-    let policy = config::profile_for(&cwd, args.profile.as_deref())?.policy;
     if args.lines {
+        let policy = config::profile_for(&cwd, args.profile.as_deref())?.policy;
         return check_lines(&policy, &world);
     }
     let command = match args.command.as_deref() {
         Some("-") | None => read_command()?,
         Some(command) => command.to_owned(),
     };
+    let policy = config::profile_for_command(&cwd, args.profile.as_deref(), &command, &world)?.policy;
     check(&command, &policy, &world, args)
 }
 
@@ -182,6 +183,9 @@ pub(crate) fn world_in(cwd: &Path, repository: Option<&Path>) -> World {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).unwrap_or_else(|| "/root".into());
     let moved = secrets::moved_places(|name| std::env::var_os(name));
     let world = World::new(cwd.to_string_lossy(), home.to_string_lossy()).moved_places(moved);
+    // A configuration that is wrong is told where it is loaded.
+    let own = config::own_files().unwrap_or_default();
+    let world = own.iter().fold(world, |world, path| world.own_file(path.to_string_lossy()));
     match repository {
         Some(root) => world.workspace(root.to_string_lossy()),
         None => world,

@@ -121,13 +121,13 @@ fn reply(args: &Args) -> Result<Reply, CliError> {
         .take(most)
         .read_to_end(&mut input)
         .map_err(|error| CliError::new("cannot read standard input").caused_by(&error))?;
-    Ok(answer(args.agent, &input, &options, |call| judge(args, call).map_err(|error| error.told())))
+    Ok(answer(args.agent, &input, &options, |call| judge(args, call).map_err(|error| error.told_with_help())))
 }
 
 /// As `bashtion check` does.
 fn judge(args: &Args, call: &Call) -> Result<Judged, CliError> {
     let cwd = config::directory(call.cwd.as_deref())?;
-    let loaded = config::load_for(&cwd, args.profile.as_deref())?;
+    let loaded = config::load_for_command(&cwd, args.profile.as_deref(), &call.command)?;
     let world = check::world_in(&cwd, loaded.repository.as_deref());
     let verdict = loaded.profile.policy.judge(&bashtion_guard::analyze(&call.command, &world), &world);
     // What is run by us is written down there.

@@ -59,6 +59,7 @@ pub(crate) fn approval_as_json(approval: &Approval) -> Value {
         "state": state,
         "by": by,
         "reason": reason,
+        "revoked": approval.revoked,
         "until": until.map(time),
         "asked": time(&approval.asked),
         "operation_id": approval.operation_id,
@@ -79,15 +80,20 @@ pub(crate) fn approval_answered(approval: &Approval) -> String {
         // Rounded, because a moment has passed since it was set.
         short(Duration::from_secs((left + Duration::from_millis(500)).as_secs()))
     };
+    let revoked = approval.revoked.as_deref().map_or_else(String::new, |by| {
+        format!(", which revokes the approval by {}: it will not run", sanitize::text(by))
+    });
     match &approval.state {
         ApprovalState::Approved { until, .. } => format!(
             "approved: {} may run once, if the very same request is made again within {}; nothing runs by itself\n",
             approval.id,
             left(until)
         ),
-        ApprovalState::Denied { reason, .. } if reason.is_empty() => format!("denied: {}\n", approval.id),
+        ApprovalState::Denied { reason, .. } if reason.is_empty() => {
+            format!("denied: {}{revoked}\n", approval.id)
+        }
         ApprovalState::Denied { reason, .. } => {
-            format!("denied: {}, with the reason: {}\n", approval.id, sanitize::text(reason))
+            format!("denied: {}, with the reason: {}{revoked}\n", approval.id, sanitize::text(reason))
         }
         ApprovalState::Waiting { .. } | ApprovalState::Expired | ApprovalState::Used => String::new(),
     }

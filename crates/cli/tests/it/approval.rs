@@ -103,7 +103,7 @@ fn errors_say_what_is_wrong() {
     ");
     let id = waiting(&world);
     verb(&world, &["approve", &id]).code().unwrap();
-    let answered = told(&["deny", &id]).replace(&id, "ID");
+    let answered = told(&["approve", &id]).replace(&id, "ID");
     assert!(answered.starts_with("error: the question ID was answered already: approved by "), "{answered}");
     assert!(
         answered
@@ -123,11 +123,11 @@ fn errors_say_what_is_wrong() {
 #[test]
 fn an_expired_question_is_told() {
     let world = world();
-    let id = waiting(&world);
-    let file = world.state().join(format!("private/approvals/{id}.json"));
-    let mut record: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    record["expires"] = 1.into();
-    fs::write(&file, record.to_string()).unwrap();
+    let config = world.work().join("../config.toml");
+    fs::write(&config, "[permissions]\nanswer-within = '1s'\n").unwrap();
+    let run = world.run_with(&["--json"], ASKED).env("BASHTION_CONFIG", config.to_str().unwrap());
+    let id = run.finish().json()["approval_id"].as_str().unwrap().to_owned();
+    std::thread::sleep(std::time::Duration::from_millis(1100));
     let finished = verb(&world, &["approve", &id]);
     assert_eq!(finished.code(), Some(1));
     assert_eq!(
@@ -135,6 +135,45 @@ fn an_expired_question_is_told() {
         format!("error: the question {id} has expired\nhelp: run the command again to ask anew\n")
     );
     assert_ne!(waiting(&world), id);
+}
+
+#[test]
+fn a_file_that_was_edited_is_named_and_does_not_count() {
+    let world = world();
+    let id = waiting(&world);
+    let file = world.state().join(format!("private/approvals/{id}.json"));
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("echo ran", "echo RAN")).unwrap();
+    let refused = verb(&world, &["approve", &id]);
+    assert_eq!(refused.code(), Some(1));
+    insta::assert_snapshot!(refused.stderr().replace(&file.display().to_string(), "FILE"), @"
+    error: FILE does not count: its seal does not fit, so something other than Bashtion has changed or made it
+    help: remove it, and run the command again to ask anew; if no update explains it, look for what wrote the file
+    ");
+    assert!(verb(&world, &["approve"]).stderr().contains(&format!("note: {}", file.display())));
+    assert_ne!(waiting(&world), id);
+    assert_eq!(times_run(&world), 0);
+}
+
+#[test]
+fn deny_revokes_an_approval() {
+    let world = world();
+    let id = waiting(&world);
+    assert_eq!(verb(&world, &["approve", &id]).code(), Some(0));
+    let revoked = verb(&world, &["deny", &id]);
+    assert_eq!(revoked.code(), Some(0), "{revoked:?}");
+    let closing = format!("└ denied: {id}, which revokes the approval by ");
+    assert!(revoked.stdout().contains(&closing), "{}", revoked.stdout());
+    let finished = world.run_with(&["--json"], ASKED).finish();
+    assert_eq!((&finished.json()["status"], times_run(&world)), (&"refused".into(), 0));
+
+    let id = waiting(&world);
+    verb(&world, &["approve", &id]).code().unwrap();
+    assert_eq!(world.run_with(&["--json"], ASKED).finish().code(), Some(0));
+    let late = verb(&world, &["deny", &id]);
+    assert_eq!(late.code(), Some(1));
+    let said = format!("error: the answer to {id} was used already: approved by ");
+    assert!(late.stderr().starts_with(&said), "{}", late.stderr());
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn the_user_configures_and_a_project_only_narrows() {
         ("namespaces = false", "it sets sandbox.namespaces to false"),
     ] {
         fs::write(&project, format!("[sandbox]\n{text}\n")).unwrap();
-        let finished = run(&["true"]);
+        let finished = run(&["id"]);
         assert_eq!(finished.code(), Some(125), "{text}");
         assert!(finished.stderr().contains(problem), "{finished:?}");
     }
@@ -223,7 +223,11 @@ fn a_command_sees_nothing_of_our_own_state_but_output() {
             "cat {file}; cat {state}/private/*/* {state}/private/sessions/s.json {state}/private/audit/audit.key; \
              ls {state}/private/*; exec 9< {state}/private/tasks/lock; echo x > {state}/new; echo x >> {file}"
         );
-        let looked = world.run_with(&["--json"], command).env("HOME", home).finish();
+        // The guard would refuse to write there; this is about the sandbox.
+        let config = world.work().join("../config.toml");
+        fs::write(&config, "[guard.severity]\napproves-itself = 'allow'\n").unwrap();
+        let run = world.run_with(&["--json"], command).env("BASHTION_CONFIG", config.to_str().unwrap());
+        let looked = run.env("HOME", home).finish();
         let json = looked.json();
         let out = json["stdout"].as_str().unwrap();
         assert!(

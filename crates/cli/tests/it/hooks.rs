@@ -64,9 +64,16 @@ fn a_hook_judges_as_check_does() {
     fs::write(world.work().join(".bashtion.toml"), "[guard]\nblock = ['frobnicate']\n").unwrap();
     assert_eq!(decision("frobnicate"), "deny");
     fs::write(world.work().join(".bashtion.toml"), "no TOML").unwrap();
-    let finished = claude(&world, &[], &json!({ "command": "ls" }));
+    let finished = claude(&world, &[], &json!({ "command": "make" }));
     assert_eq!((finished.code(), finished.stdout().as_str()), (Some(2), ""));
-    assert!(finished.stderr().contains(".bashtion.toml"), "{finished:?}");
+    assert!(
+        finished.stderr().contains(".bashtion.toml") && finished.stderr().contains("repair"),
+        "{finished:?}"
+    );
+    let looks = claude(&world, &[], &json!({ "command": "cat .bashtion.toml" }));
+    assert_eq!((looks.code(), looks.stdout().as_str()), (Some(0), "{}\n"), "{looks:?}");
+    let repairs = claude(&world, &[], &json!({ "command": "rm .bashtion.toml" }));
+    assert_eq!(repairs.json()["hookSpecificOutput"]["permissionDecision"], "ask");
 }
 
 #[test]

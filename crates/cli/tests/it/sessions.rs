@@ -38,7 +38,19 @@ fn what_cannot_be_is_told() {
     let gone = world.run_with(&["--session", "s"], "true").finish();
     assert_eq!(gone.code(), Some(125));
     assert!(gone.stderr().contains("help: go elsewhere with --cwd DIR"), "{}", gone.stderr());
-    fs::write(world.state().join("private/sessions/s.json"), "{").unwrap();
+    let file = world.state().join("private/sessions/s.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let unsealed = format!("{}}}", text.rsplit_once(",\"seal\"").unwrap().0);
+    for (text, said) in [
+        (text.replace("\"version\":1", "\"version\":0"), "its seal does not fit"),
+        (unsealed, "it has no seal"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let forged = world.run_with(&["--session", "s"], "true").finish();
+        assert_eq!(forged.code(), Some(125));
+        assert!(forged.stderr().contains(said) && forged.stderr().contains("--reset"), "{}", forged.stderr());
+    }
+    fs::write(&file, "{").unwrap();
     let damaged = world.run_with(&["--session", "s"], "true").finish();
     assert_eq!(damaged.code(), Some(125));
     assert!(damaged.stderr().contains("begin the session anew with --reset"), "{}", damaged.stderr());

@@ -88,7 +88,8 @@ impl Asking<'_> {
             Ok(Known::Waiting(id)) => {
                 question.approval_id = Some(id.clone());
                 self.tell(|| asked(&question))?;
-                Ok(Reply::Nobody { note: Some(waits(&id)), id: Some(id) })
+                let notes: Vec<String> = queue.untrusted().into_iter().chain([waits(&id)]).collect();
+                Ok(Reply::Nobody { note: Some(notes.join("; ")), id: Some(id) })
             }
             Ok(Known::Nothing) => Ok(Reply::Nobody { id: None, note: None }),
             Err(error) => Ok(Reply::Nobody { id: None, note: Some(not_kept(&error)) }),

@@ -32,7 +32,7 @@ pub(crate) async fn ask_beforehand(
     let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
     let mut job = Job::admit(request, context, settings)?;
     job.given = given;
-    let world = world(&job);
+    let world = world(&job, settings);
     let analysis = analyze(&job, &world);
     let verdict = judge(&analysis, &job, &world, &settings.policy);
     if verdict.decision != Decision::Ask {

@@ -33,6 +33,8 @@ pub struct Approval {
     pub asked: SystemTime,
     /// What became of it.
     pub state: ApprovalState,
+    /// Who had approved it before it was denied.
+    pub revoked: Option<String>,
 }
 
 /// What became of a question.
@@ -92,6 +94,7 @@ impl From<Record> for Approval {
             circumstances: record.circumstances,
             asked: time(record.asked),
             state,
+            revoked: record.given.and_then(|given| given.revoked),
         }
     }
 }

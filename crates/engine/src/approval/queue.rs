@@ -12,6 +12,7 @@ use super::turn::Turn;
 use super::{Answer, Approval, ApprovalId, ApprovalLimits, ApprovalState, Binding, Question};
 use crate::ledger::{Books, LedgerError};
 use crate::output::StateDir;
+use crate::seal::{Flaw, Seals};
 use crate::{Event, Ledger};
 
 /// The questions of a state directory.
@@ -36,6 +37,7 @@ use crate::{Event, Ledger};
 #[derive(Debug)]
 pub struct Approvals {
     state: StateDir,
+    seals: Seals,
     books: Books,
 }
 
@@ -79,6 +81,14 @@ pub enum ApprovalError {
         /// How.
         how: String,
     },
+    /// The answer has been used: the command has run, or was refused.
+    #[error("the answer to {id} was used already: {how}")]
+    Used {
+        /// Which.
+        id: ApprovalId,
+        /// The answer.
+        how: String,
+    },
     /// As many wait as may.
     #[error("{most} questions wait already, and no more are kept")]
     TooMany {
@@ -101,6 +111,14 @@ pub enum ApprovalError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file that nobody can vouch for, so it is as if it were not there.
+    #[error("{} does not count: {flaw}", path.display())]
+    Untrusted {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with its seal.
+        flaw: Flaw,
+    },
     /// The answer could not be written down, so it was not given.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -121,7 +139,8 @@ impl Approvals {
     /// The questions in a state directory; by default the one in `/tmp`.
     #[must_use]
     pub fn new(state_dir: Option<&Path>) -> Self {
-        Self { state: StateDir::new(state_dir.map(Path::to_owned)), books: Books::default() }
+        let state = StateDir::new(state_dir.map(Path::to_owned));
+        Self { seals: Seals::new(&state), state, books: Books::default() }
     }
 
     pub(crate) fn with_books(state_dir: Option<&Path>, books: Books) -> Self {
@@ -143,7 +162,7 @@ impl Approvals {
 
     /// One of them.
     pub fn get(&self, id: &ApprovalId) -> Result<Approval, ApprovalError> {
-        Record::read(&self.directory(), id)?
+        Record::read(&self.directory(), id, &self.seals)?
             .map(Approval::from)
             .ok_or_else(|| ApprovalError::Unknown { given: id.to_string() })
     }
@@ -175,7 +194,7 @@ impl Approvals {
         self.answer(id, Answer::Approved { by: by.to_owned() })
     }
 
-    /// Refuses the same request when it is made again, once, and says why.
+    /// Refuses the same request when it is made again, once, and says why. Revokes an approval that was not used yet.
     pub fn deny(&self, id: &ApprovalId, by: &str, reason: &str) -> Result<Approval, ApprovalError> {
         self.answer(id, Answer::Denied { by: by.to_owned(), reason: reason.to_owned() })
     }
@@ -184,9 +203,17 @@ impl Approvals {
         self.get(id)?;
         let turn = Turn::take(self.make_directory()?).map_err(|source| self.failed(source))?;
         let unknown = || ApprovalError::Unknown { given: id.to_string() };
-        let mut record = Record::read(turn.folder(), id)?.ok_or_else(unknown)?;
+        let mut record = Record::read(turn.folder(), id, &self.seals)?.ok_or_else(unknown)?;
         if let Some(given) = &record.given {
-            return Err(ApprovalError::Answered { id: id.clone(), how: in_words(&given.answer) });
+            let how = in_words(&given.answer);
+            let revokes =
+                matches!((&given.answer, &answer), (Answer::Approved { .. }, Answer::Denied { .. }));
+            if record.used {
+                return Err(ApprovalError::Used { id: id.clone(), how });
+            }
+            if !revokes {
+                return Err(ApprovalError::Answered { id: id.clone(), how });
+            }
         }
         if !record.is_live() {
             return Err(ApprovalError::Expired { id: id.clone() });
@@ -197,7 +224,7 @@ impl Approvals {
             answer: answer.clone(),
         })?;
         record.give(answer);
-        record.write(turn.folder()).map_err(|source| self.failed(source))?;
+        record.write(turn.folder(), &self.seals).map_err(|source| self.failed(source))?;
         Ok(record.into())
     }
 
@@ -234,7 +261,7 @@ impl Approvals {
         let id = std::iter::repeat_with(ApprovalId::random).find(|id| !names.contains(id));
         let Some(id) = id else { return Ok(Known::Nothing) };
         let record = Record::new(id.clone(), question, limits);
-        record.write(turn.folder()).map_err(|source| self.failed(source))?;
+        record.write(turn.folder(), &self.seals).map_err(|source| self.failed(source))?;
         Ok(Known::Waiting(id))
     }
 
@@ -242,11 +269,11 @@ impl Approvals {
     /// is not, since it could be used again then.
     pub(crate) async fn close(&self, id: &ApprovalId, answer: &Answer) -> Result<(), ApprovalError> {
         let turn = self.turn().await?;
-        let Some(mut record) = Record::read(turn.folder(), id)? else { return Ok(()) };
+        let Some(mut record) = Record::read(turn.folder(), id, &self.seals)? else { return Ok(()) };
         if record.given.is_none() && !record.used {
             if let Answer::Denied { .. } = answer {
                 record.give(answer.clone());
-                record.write(turn.folder()).map_err(|source| self.failed(source))?;
+                record.write(turn.folder(), &self.seals).map_err(|source| self.failed(source))?;
             }
             record.use_up(turn.folder()).map_err(|source| self.failed(source))?;
         }
@@ -292,11 +319,18 @@ impl Approvals {
         problems.into_iter().find(passes).map_or(Ok(records), Err)
     }
 
+    /// The files that nobody can vouch for, in words.
+    pub(crate) fn untrusted(&self) -> Vec<String> {
+        let problems = self.records().map(|(_, problems)| problems).unwrap_or_default();
+        let untrusted = |problem: &ApprovalError| matches!(problem, ApprovalError::Untrusted { .. });
+        problems.iter().filter(|problem| untrusted(problem)).map(ToString::to_string).collect()
+    }
+
     /// The oldest first.
     fn records(&self) -> Result<(Vec<Record>, Vec<ApprovalError>), ApprovalError> {
         let (mut records, mut problems) = (vec![], vec![]);
         for id in self.names()? {
-            match Record::read(&self.directory(), &id) {
+            match Record::read(&self.directory(), &id, &self.seals) {
                 Ok(record) => records.extend(record),
                 Err(problem) => problems.push(problem),
             }

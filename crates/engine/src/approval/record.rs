@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::queue::ApprovalError;
 use super::{Answer, ApprovalId, ApprovalLimits, Binding, Question};
 use crate::Verdict;
+use crate::seal::{Kind, Seals};
 
 /// A question, and its answer when there is one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,6 +50,9 @@ pub(super) struct Given {
     pub(super) answer: Answer,
     pub(super) at: u64,
     pub(super) expires: u64,
+    /// Who had approved what was denied then.
+    #[serde(default)]
+    pub(super) revoked: Option<String>,
 }
 
 const VERSION: u32 = 1;
@@ -86,7 +90,11 @@ impl Record {
             Answer::Denied { .. } | Answer::NoAnswer => self.answer_within,
         };
         let at = now();
-        self.given = Some(Given { answer, at, expires: at.saturating_add(within) });
+        let revoked = match self.given.take().map(|given| given.answer) {
+            Some(Answer::Approved { by }) => Some(by),
+            Some(Answer::Denied { .. } | Answer::NoAnswer) | None => None,
+        };
+        self.given = Some(Given { answer, at, expires: at.saturating_add(within), revoked });
     }
 
     /// Whether anything can still come of it.
@@ -95,9 +103,9 @@ impl Record {
         !self.used && now() < expires
     }
 
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, folder: &Path, seals: &Seals) -> io::Result<()> {
         let partial = folder.join(format!("{}.new", self.id));
-        let text = serde_json::to_vec(self)?;
+        let text = seals.seal(Kind::Approval, self.id.as_str(), serde_json::to_vec(self)?)?;
         if text.len() as u64 > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the question is too long"));
         }
@@ -107,6 +115,10 @@ impl Record {
 
     /// Whether it was us who used it up.
     pub(super) fn use_up(&self, folder: &Path) -> io::Result<bool> {
+        // A copy of what was used is as good as sealed, and must not be used again.
+        if used(folder, &self.id).symlink_metadata().is_ok() {
+            return Ok(false);
+        }
         match fs::rename(waiting(folder, &self.id), used(folder, &self.id)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -120,12 +132,12 @@ impl Record {
     }
 
     /// None if there is none of that name.
-    pub(super) fn read(folder: &Path, id: &ApprovalId) -> Result<Option<Self>, ApprovalError> {
+    pub(super) fn read(folder: &Path, id: &ApprovalId, seals: &Seals) -> Result<Option<Self>, ApprovalError> {
         // In this order: it only ever goes from one to the other.
-        if let Some(record) = read(&waiting(folder, id), id)? {
+        if let Some(record) = read(&waiting(folder, id), id, seals)? {
             return Ok(Some(record));
         }
-        let record = read(&used(folder, id), id)?;
+        let record = read(&used(folder, id), id, seals)?;
         Ok(record.map(|record| Self { used: true, ..record }))
     }
 }
@@ -138,7 +150,7 @@ fn used(folder: &Path, id: &ApprovalId) -> PathBuf {
     folder.join(format!("{id}.used"))
 }
 
-fn read(path: &Path, id: &ApprovalId) -> Result<Option<Record>, ApprovalError> {
+fn read(path: &Path, id: &ApprovalId, seals: &Seals) -> Result<Option<Record>, ApprovalError> {
     #[derive(Deserialize)]
     struct Version {
         version: u32,
@@ -159,6 +171,9 @@ fn read(path: &Path, id: &ApprovalId) -> Result<Option<Record>, ApprovalError> {
     if record.id != *id {
         return Err(unreadable(format!("it is about {}", record.id)));
     }
+    let checked = seals.check(Kind::Approval, id.as_str(), &text);
+    let checked = checked.map_err(|source| ApprovalError::State { path: path.to_owned(), source })?;
+    checked.map_err(|flaw| ApprovalError::Untrusted { path: path.to_owned(), flaw })?;
     Ok(Some(record))
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::StateDir;
 use crate::rooms::may_be_of_room;
+use crate::seal::{Flaw, Kind, Seals};
 use crate::{Request, ToolContext};
 pub(crate) use epilogue::{Answers, Desk, Epilogue, Questions};
 
@@ -33,6 +34,14 @@ pub enum SessionError {
         path: PathBuf,
         /// What the kernel said.
         source: io::Error,
+    },
+    /// A file that nobody can vouch for: it decides what may be changed.
+    #[error("the session in {} does not count: {flaw}", path.display())]
+    Untrusted {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with its seal.
+        flaw: Flaw,
     },
     /// It was begun where this caller has no business.
     #[error("the session {name} was begun in another place, {}", workspace.display())]
@@ -92,6 +101,7 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct Sessions {
     state: StateDir,
+    seals: Seals,
 }
 
 /// One command in a session.
@@ -100,20 +110,22 @@ pub(crate) struct Session {
     name: String,
     folder: PathBuf,
     workspace: PathBuf,
+    seals: Seals,
 }
 
 impl Sessions {
     /// The sessions in a state directory; by default the one in `/tmp`.
     #[must_use]
     pub fn new(state_dir: Option<&Path>) -> Self {
-        Self { state: StateDir::new(state_dir.map(Path::to_owned)) }
+        let state = StateDir::new(state_dir.map(Path::to_owned));
+        Self { seals: Seals::new(&state), state }
     }
 
     /// Where a session was begun; none if it has not begun.
     pub fn workspace(&self, name: &str) -> Result<Option<PathBuf>, SessionError> {
         check(name)?;
         let folder = self.state.path().join(KIND);
-        load(&folder, name)?.map(|state| still_there(name, state.workspace)).transpose()
+        load(&folder, name, &self.seals)?.map(|state| still_there(name, state.workspace)).transpose()
     }
 
     /// Puts a command into its session: where the last one left off, with what it exported.
@@ -136,7 +148,7 @@ impl Sessions {
             }
         }
         let here = context.working_dir();
-        let state = load(&folder, &name)?.unwrap_or_else(|| State {
+        let state = load(&folder, &name, &self.seals)?.unwrap_or_else(|| State {
             version: VERSION,
             workspace: here.canonicalize().unwrap_or_else(|_| here.to_owned()),
             ..State::default()
@@ -157,7 +169,8 @@ impl Sessions {
         let set = state.set.into_values().map(|Value { name, value }| (name, value));
         request.env = set.chain(request.env).collect();
         request.unset = state.unset;
-        Ok((request, Some(Session { name, folder, workspace: state.workspace })))
+        let seals = Seals::new(&self.state);
+        Ok((request, Some(Session { name, folder, workspace: state.workspace, seals })))
     }
 }
 
@@ -176,7 +189,7 @@ impl Session {
         rustix::io::retry_on_intr(|| flock(&lock, FlockOperation::LockExclusive))
             .map_err(|errno| failed(errno.into()))?;
         let fresh = || State { version: VERSION, workspace: self.workspace.clone(), ..State::default() };
-        let mut state = load(&self.folder, &self.name)?.unwrap_or_else(fresh);
+        let mut state = load(&self.folder, &self.name, &self.seals)?.unwrap_or_else(fresh);
         if let Some(cwd) = &answers.cwd {
             state.cwd = Some(cwd.clone());
         }
@@ -194,6 +207,7 @@ impl Session {
             }
         }
         let text = serde_json::to_vec(&state).map_err(|error| failed(error.into()))?;
+        let text = self.seals.seal(Kind::Session, &self.name, text).map_err(failed)?;
         let partial = self.folder.join(format!("{}.new", self.name));
         let draft = OwnFile::Replacing.open(&partial);
         let mut draft = draft.map_err(|source| SessionError::State { path: partial.clone(), source })?;
@@ -222,7 +236,7 @@ fn file(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.json"))
 }
 
-fn load(folder: &Path, name: &str) -> Result<Option<State>, SessionError> {
+fn load(folder: &Path, name: &str, seals: &Seals) -> Result<Option<State>, SessionError> {
     let path = file(folder, name);
     let mut text = vec![];
     match OwnFile::Reading.open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
@@ -236,6 +250,9 @@ fn load(folder: &Path, name: &str) -> Result<Option<State>, SessionError> {
         let source = io::Error::new(io::ErrorKind::InvalidData, "it was written by a newer Bashtion");
         return Err(SessionError::State { path, source });
     }
+    let checked = seals.check(Kind::Session, name, &text);
+    let checked = checked.map_err(|source| SessionError::State { path: path.clone(), source })?;
+    checked.map_err(|flaw| SessionError::Untrusted { path, flaw })?;
     Ok(Some(state))
 }
 

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::log::Outputs;
 use super::processes::boot;
 use super::{TaskError, TaskId};
+use crate::seal::{Flaw, Kind, Seals};
 use crate::{Outcome, ToolContext};
 
 /// The directory of one task, and its output, which is elsewhere: commands may read what others printed, and nothing else.
@@ -246,10 +247,31 @@ impl Folder {
         self.path.join(RECORD).try_exists().unwrap_or(true)
     }
 
+    /// The record of a task, after a look at its seal. One that has none is of an older release, and is shown.
+    pub(super) fn vouched_record(&self, seals: &Seals) -> Result<Option<Record>, TaskError> {
+        let Some(text) = self.read_bytes(RECORD, u64::MAX)? else { return Ok(None) };
+        let path = || self.path.join(RECORD);
+        let name = self.name().map(|id| id.to_string()).unwrap_or_default();
+        let checked = seals.check(Kind::Task, &name, &text);
+        match checked.map_err(|source| TaskError::State { path: path(), source })? {
+            Ok(()) | Err(Flaw::Missing) => {}
+            Err(flaw @ Flaw::Wrong) => return Err(TaskError::Untrusted { path: path(), flaw }),
+        }
+        decode(&text).map(Some).map_err(|problem| TaskError::Unreadable { path: path(), problem })
+    }
+
+    pub(super) fn write_sealed_record(&self, record: &Record, seals: &Seals) -> io::Result<()> {
+        self.write_text(&seals.seal(Kind::Task, record.id.as_str(), serde_json::to_vec(record)?)?)
+    }
+
+    /// Without a seal: for what is gone when the command ends.
     pub(super) fn write_record(&self, record: &Record) -> io::Result<()> {
+        self.write_text(&serde_json::to_vec(record)?)
+    }
+
+    fn write_text(&self, text: &[u8]) -> io::Result<()> {
         let (partial, whole) = (self.path.join("task.json.new"), self.path.join(RECORD));
-        let text = serde_json::to_vec(record)?;
-        OwnFile::Replacing.open(&partial)?.write_all(&text)?;
+        OwnFile::Replacing.open(&partial)?.write_all(text)?;
         fs::rename(partial, whole)
     }
 

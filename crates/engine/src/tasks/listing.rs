@@ -7,13 +7,14 @@ use super::folder::{Folder, Record};
 use super::log::{Layout, Outputs};
 use super::processes::{Root, Snapshot, boot, listening};
 use super::{Placed, Task, TaskError, TaskId, TaskList, TaskState, Tasks, reading, time};
+use crate::seal::Seals;
 
 impl Tasks {
     /// Lists all of them, running and finished.
     ///
     /// The outcomes of finished ones are without the texts of what was printed; [`Tasks::get`] has them.
     pub fn list(&self) -> Result<TaskList, TaskError> {
-        let shared = Shared::default();
+        let shared = Shared::new(self);
         let mut list = TaskList { tasks: vec![], problems: vec![] };
         for folder in self.folders()? {
             match self.look(&folder, &shared, Folder::ending_in_brief) {
@@ -31,7 +32,7 @@ impl Tasks {
 
     /// One of them.
     pub fn get(&self, id: &TaskId) -> Result<Task, TaskError> {
-        let found = self.look(&self.folder(id), &Shared::default(), Folder::ending)?;
+        let found = self.look(&self.folder(id), &Shared::new(self), Folder::ending)?;
         found.ok_or_else(|| TaskError::Unknown { id: id.clone() })
     }
 
@@ -48,7 +49,7 @@ impl Tasks {
             // A supervisor writes the result before it lets go, perhaps just now.
             ending = ending_of(folder)?;
         }
-        let Some(record) = folder.record()? else { return Ok(None) };
+        let Some(record) = folder.vouched_record(&shared.seals)? else { return Ok(None) };
         let layout = ending.as_ref().map(|ending| ending.layout);
         let (output_bytes, last_line) = printed(folder, &record, layout, &shared.outputs);
         let ended = ending.as_ref().map(|ending| time(ending.ended));
@@ -95,14 +96,24 @@ impl Tasks {
 }
 
 /// Facts that all tasks of a list share, found out when one first needs them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    seals: Seals,
     processes: OnceCell<Snapshot>,
     boot: OnceCell<String>,
     outputs: Outputs,
 }
 
 impl Shared {
+    fn new(tasks: &Tasks) -> Self {
+        Self {
+            seals: Seals::new(&tasks.state),
+            processes: OnceCell::new(),
+            boot: OnceCell::new(),
+            outputs: Outputs::default(),
+        }
+    }
+
     fn processes(&self) -> &Snapshot {
         self.processes.get_or_init(Snapshot::take)
     }

@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::Outcome;
 use crate::engine::Settings;
 use crate::output::StateDir;
+use crate::seal::Flaw;
 use control::Order;
 use folder::Folder;
 pub use id::{InvalidTaskId, TaskId};
@@ -124,6 +125,14 @@ pub enum TaskError {
         path: PathBuf,
         /// What the kernel said.
         source: io::Error,
+    },
+    /// A record that was changed by something else, so nothing in it can be believed.
+    #[error("{} does not count: {flaw}", path.display())]
+    Untrusted {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with its seal.
+        flaw: Flaw,
     },
     /// A file that was not written by this version, or was damaged.
     #[error("cannot read {}: {problem}", path.display())]

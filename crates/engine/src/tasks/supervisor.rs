@@ -19,6 +19,8 @@ use super::processes::VARIABLE;
 use super::start::{ARGUMENT, CAN_SUPERVISE};
 use crate::engine::{Adopting, Begun};
 use crate::ledger::{Books, Ledger, LedgerError};
+use crate::output::StateDir;
+use crate::seal::Seals;
 use crate::servant;
 use crate::{Approver, Engine, Error, Outcome, Status, ToolContext};
 
@@ -93,6 +95,7 @@ impl Supervisor {
     async fn run(self, assignment: Assignment, books: Books) -> io::Result<()> {
         let Assignment { id, sizes, settings, caller, request, foregone, .. } = assignment;
         let grace = settings.limits.grace;
+        let seals = Seals::new(&StateDir::new(settings.state_dir.clone()));
         let approver = foregone.map(|answer| Arc::new(answer) as Arc<dyn Approver>);
         let engine = Engine::from_settings(settings, Adopting::Orphans, books, approver);
         let (cancel, kill) = (CancellationToken::new(), CancellationToken::new());
@@ -118,7 +121,7 @@ impl Supervisor {
         let mut outcome = running.so_far(Some(id.clone()));
         outcome.text = engine.in_words(&outcome);
         let record = Record::of(id, &outcome, running.timeout(), &context, sizes.head);
-        if let Err(error) = self.folder.write_record(&record) {
+        if let Err(error) = self.folder.write_sealed_record(&record, &seals) {
             // Nobody would know of it: better not to run it. Dropping it ends it.
             let message = format!("cannot write to {}", self.folder.path().display());
             return servant::answer(&Answer::Failed { message, causes: vec![error.to_string()] });

@@ -177,7 +177,10 @@ async fn one_of_many_answers_counts() {
     for answer in answers {
         given += usize::from(answer.await.unwrap());
     }
-    assert_eq!(given, 1);
+    // A denial, after one approval at most, which it revokes.
+    let denied = queue.approvals.get(&id).unwrap();
+    assert!(matches!(denied.state, ApprovalState::Denied { .. }), "{denied:?}");
+    assert_eq!(given, 1 + usize::from(denied.revoked.is_some()));
 }
 
 #[tokio::test]
@@ -227,19 +230,81 @@ async fn errors_say_what_is_wrong() {
 #[tokio::test]
 async fn a_beginning_is_enough_if_it_is_one_s_own() {
     let queue = Queue::new();
-    let id = queue.asked().await;
-    let copy = |name: &str| {
-        let text = fs::read_to_string(queue.folder().join(format!("{id}.json"))).unwrap();
-        fs::write(queue.folder().join(format!("{name}.json")), text.replace(id.as_str(), name)).unwrap();
-        name.parse::<ApprovalId>().unwrap()
+    // There are fewer letters than questions that may wait, so two begin alike sooner or later.
+    let mut ids: Vec<ApprovalId> = vec![];
+    let (one, other) = loop {
+        let id = queue.run(format!("{ASKED} {}", ids.len()).as_str()).await.approval_id.unwrap();
+        if let Some(like) = ids.iter().find(|known| known.as_str()[..5] == id.as_str()[..5]) {
+            break (like.clone(), id);
+        }
+        ids.push(id);
     };
-    // With letters that no random name has.
-    let (one, other) = (copy("ask-0a2222"), copy("ask-0b2222"));
-    assert_eq!(queue.approvals.find("ask-0a").unwrap(), one);
-    let error = queue.approvals.find("0").unwrap_err();
-    assert_eq!(error.to_string(), "0 could be any of ask-0a2222, ask-0b2222");
+    let (letter, mut both) = (&one.as_str()[4..5], [one.to_string(), other.to_string()]);
+    both.sort();
+    assert_eq!(queue.approvals.find(one.as_str()).unwrap(), one);
+    let error = queue.approvals.find(letter).unwrap_err();
+    assert_eq!(error.to_string(), format!("{letter} could be any of {}", both.join(", ")));
     queue.approvals.deny(&one, "tester", "").unwrap();
-    assert_eq!(queue.approvals.find("ask-0").unwrap(), other, "the only one that waits");
+    assert_eq!(queue.approvals.find(&format!("ask-{letter}")).unwrap(), other, "the only one that waits");
+}
+
+#[tokio::test]
+async fn a_forged_answer_does_not_count() {
+    let queue = Queue::new();
+    let id = queue.asked().await;
+    let file = queue.folder().join(format!("{id}.json"));
+    let waiting = fs::read_to_string(&file).unwrap();
+    let given =
+        "\"given\":{\"answer\":{\"answer\":\"approved\",\"by\":\"root\"},\"at\":1,\"expires\":9999999999999}";
+    let forged = waiting.replace("\"given\":null", given);
+    assert_ne!(forged, waiting);
+    let unsealed = format!("{}}}", forged.rsplit_once(",\"seal\"").unwrap().0);
+    for (text, said) in [(&forged, "its seal does not fit"), (&unsealed, "it has no seal")] {
+        fs::write(&file, text).unwrap();
+        let outcome = queue.run(ASKED).await;
+        assert_eq!((outcome.status, queue.times_run()), (Status::NeedsApproval, 0));
+        assert_ne!(outcome.approval_id.as_ref(), Some(&id), "it is asked anew");
+        let told = outcome.notes.join("\n");
+        assert!(told.contains(&file.display().to_string()) && told.contains(said), "{told}");
+        let error = queue.approvals.approve(&id, "tester").unwrap_err();
+        assert!(matches!(&error, ApprovalError::Untrusted { path, .. } if *path == file), "{error}");
+    }
+    // Nor does the answer to another question, under this name.
+    let other = queue.run("echo other; $UNSET true").await.approval_id.unwrap();
+    queue.approvals.approve(&other, "tester").unwrap();
+    let text = fs::read_to_string(queue.folder().join(format!("{other}.json"))).unwrap();
+    fs::write(&file, text.replace(other.as_str(), id.as_str())).unwrap();
+    assert!(matches!(queue.approvals.get(&id).unwrap_err(), ApprovalError::Untrusted { .. }));
+}
+
+#[tokio::test]
+async fn a_copy_of_what_was_used_is_not_used_again() {
+    let queue = Queue::new();
+    let id = queue.asked().await;
+    queue.approvals.approve(&id, "tester").unwrap();
+    let file = queue.folder().join(format!("{id}.json"));
+    let copy = fs::read(&file).unwrap();
+    assert_eq!(queue.run(ASKED).await.status, Status::Exited(0));
+    fs::write(&file, copy).unwrap();
+    assert_eq!((queue.run(ASKED).await.status, queue.times_run()), (Status::NeedsApproval, 1));
+}
+
+#[tokio::test]
+async fn a_denial_revokes_an_approval_that_was_not_used() {
+    let queue = Queue::new();
+    let id = queue.asked().await;
+    queue.approvals.approve(&id, "first").unwrap();
+    let revoked = queue.approvals.deny(&id, "second", "not today").unwrap();
+    assert_eq!(revoked.revoked.as_deref(), Some("first"));
+    let outcome = queue.run(ASKED).await;
+    assert_eq!((outcome.status, queue.times_run()), (Status::Refused, 0));
+    assert!(outcome.verdict.findings[0].message.ends_with("not today"), "{:?}", outcome.verdict);
+
+    let id = queue.asked().await;
+    queue.approvals.approve(&id, "first").unwrap();
+    assert_eq!(queue.run(ASKED).await.status, Status::Exited(0));
+    let error = queue.approvals.deny(&id, "second", "").unwrap_err().to_string();
+    assert_eq!(error, format!("the answer to {id} was used already: approved by first"));
 }
 
 /// A ledger that is required and cannot write some events.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{Hold, Scene};
 
-const EVIL: &str = "[core]\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch {outside}/ran\\n";
+const EVIL: &str = "[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch {outside}/ran\\n";
 
 /// A repository in `work`, with one commit and a folder.
 fn scene() -> Scene {

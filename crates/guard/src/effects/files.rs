@@ -144,7 +144,7 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
         ),
         "qemu-img" => write(arguments.get(arguments.len().saturating_sub(1)..).unwrap_or_default()),
         "socat" => write(&arguments.iter().filter_map(socat_file).collect::<Vec<_>>()),
-        "git" => git(arguments, &write),
+        "git" | "hub" => super::git::of(arguments, &at),
         "dd" => {
             write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>())
         }
@@ -227,21 +227,6 @@ fn socat_file(address: &Text) -> Option<Text> {
     writes.then(|| Text::known(rest.split(',').next().unwrap_or_default()))
 }
 
-/// What git writes outside of its own files.
-fn git(arguments: &[Text], write: &impl Fn(&[Text]) -> Vec<Effect>) -> Vec<Effect> {
-    let tree = arguments.iter().find_map(|argument| argument.strip_prefix("--work-tree="));
-    let verbs: Vec<&Text> = arguments.iter().filter(|argument| !argument.prefix().starts_with('-')).collect();
-    let verb = verbs.first().and_then(|verb| verb.value()).unwrap_or_default();
-    match (tree, verb) {
-        (Some(tree), "checkout" | "reset" | "restore" | "checkout-index" | "clean") => write(&[tree]),
-        (_, "config") if arguments.iter().any(|argument| argument.value() == Some("--system")) => {
-            write(&[Text::known("/etc/gitconfig")])
-        }
-        (_, "clone") => verbs.get(2).map_or_else(Vec::new, |into| write(&[(*into).clone()])),
-        _ => vec![],
-    }
-}
-
 /// The `w` command of sed.
 fn written_by_sed(found: &Found) -> Vec<Text> {
     if !found.program.ends_with("sed") {
@@ -311,7 +296,7 @@ fn moved(arguments: &[Text], at: &impl Fn(&Text) -> Vec<Target>) -> Vec<Effect> 
 }
 
 /// Sources and destinations of `cp` and its kin.
-fn from_and_to(arguments: &[Text]) -> (Vec<Text>, Vec<Text>) {
+pub(super) fn from_and_to(arguments: &[Text]) -> (Vec<Text>, Vec<Text>) {
     let options =
         Options::parse(arguments, "tSmogiFPlc", &["target-directory", "suffix", "mode", "owner", "group"]);
     if let Some(directory) = options.value(&["t", "target-directory"]) {
@@ -350,6 +335,26 @@ pub(super) fn copied(found: &Found) -> Option<(&Text, Vec<Text>)> {
         names.push(inside);
     }
     Some((source, names))
+}
+
+/// The names that copied, moved and linked files have in a directory that they are put into.
+pub(super) fn names_in_directory(found: &Found) -> Vec<Text> {
+    if !matches!(
+        found.program.as_str(),
+        "cp" | "gcp" | "mv" | "gmv" | "install" | "ginstall" | "ln" | "rsync"
+    ) {
+        return vec![];
+    }
+    let (from, into) = from_and_to(&found.arguments);
+    let [directory] = into.as_slice() else { return vec![] };
+    let inside = |from: &Text| {
+        let name = from.rough().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        let mut path = directory.clone();
+        path.push_str("/");
+        path.push_str(&name);
+        path
+    };
+    from.iter().map(inside).collect()
 }
 
 /// Files that are edited in place.

@@ -1,6 +1,7 @@
 //! What programs do to files and to other machines, by their arguments.
 
 mod files;
+mod git;
 mod network;
 
 use crate::analysis::{Effect, Found, Machine, Setting, Target};
@@ -16,6 +17,20 @@ pub(crate) fn of(found: &Found, world: &World) -> Vec<Effect> {
     let mut effects = files::of(found, world);
     effects.extend(network::of(found, world));
     effects
+}
+
+/// Everything that a command makes, replaces or fills, also by putting files into a directory.
+pub(crate) fn written(found: &Found, world: &World) -> Vec<Target> {
+    let named = found.effects.iter().filter_map(|effect| match effect {
+        Effect::Write { target } => Some(target.clone()),
+        Effect::Delete { .. }
+        | Effect::Move { .. }
+        | Effect::Permissions { .. }
+        | Effect::Execute { .. }
+        | Effect::Connect { .. } => None,
+    });
+    let inside = files::names_in_directory(found);
+    named.chain(inside.iter().flat_map(|path| targets(path, found, world))).collect()
 }
 
 /// Where a path leads for this command.

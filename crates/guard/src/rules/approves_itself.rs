@@ -1,10 +1,11 @@
+use super::settings::{Whose, changes};
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
 use crate::text::Text;
 use crate::world::World;
 
 rule! {
-    /// Answers to Bashtion's own questions, given by a command, changes to its hooks, and rules of its own choice.
+    /// Answers to Bashtion's own questions, given by a command, changes to its hooks, its files or itself, and rules of its own choice.
     ///
     /// ## Why
     /// A question is put to a person. A command that answers it has not been agreed to by anybody. Nor has one that takes
@@ -12,7 +13,7 @@ rule! {
     ///
     /// ## Example
     /// `bashtion approve ask-7k2m9q`, `bashtion run --approve always 'git reset --hard'`, `bashtion hook codex --uninstall`,
-    /// `bashtion run --profile ./mine.toml 'git push'`
+    /// `bashtion run --profile ./mine.toml 'git push'`, `sed -i … ~/.config/bashtion/config.toml`, `rm ~/.local/bin/bashtion`
     ///
     /// ## Instead
     /// Say which question waits, and leave the answer to the user. Listing them with `bashtion approve` is refused too.
@@ -22,7 +23,14 @@ rule! {
 impl Rule for ApprovesItself {
     about!();
 
-    fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+    fn check(&self, found: &Found, world: &World) -> Option<Problem> {
+        let own = changes(found, world).into_iter().find(|change| matches!(change.whose, Whose::Guard));
+        if let Some(change) = own {
+            return Some(Problem::deny(
+                format!("this would {} what guards the agent: {}", change.verb, change.path),
+                "tell the user what you want changed, and leave it to them; reading the configuration is allowed",
+            ));
+        }
         if found.program == "bashtion" && changes_hooks(&found.arguments) {
             return Some(Problem::deny(
                 "this changes what guards the agent",

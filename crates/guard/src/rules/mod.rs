@@ -27,8 +27,11 @@ mod removes_workspace;
 mod reverse_shell;
 mod runs_decoded;
 mod runs_download;
+mod runs_unguarded;
 mod sends_secrets;
+mod settings;
 mod uses_root;
+mod writes_settings;
 mod writes_startup;
 mod writes_system;
 
@@ -54,6 +57,7 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &overwrites_data::OverwritesData,
     &writes_system::WritesSystem,
     &writes_startup::WritesStartup,
+    &writes_settings::WritesSettings,
     &changes_permissions::ChangesPermissions,
     &changes_accounts::ChangesAccounts,
     &changes_system::ChangesSystem,
@@ -66,6 +70,7 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &git_history::GitHistory,
     &runs_download::RunsDownload,
     &runs_decoded::RunsDecoded,
+    &runs_unguarded::RunsUnguarded,
     &reverse_shell::ReverseShell,
     &sends_secrets::SendsSecrets,
     &hijacks_programs::HijacksPrograms,

@@ -8,10 +8,10 @@ use crate::ui::Format;
 
 /// Refuse a command that waits for approval, and say why.
 ///
-/// Whoever asked is told when the same request is made again, once.
+/// Whoever asked is told when the same request is made again, once. An approval that was not used yet is revoked by this.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "Exit codes:\n  0   denied\n  1   there is no such question, it has expired, or it was answered already\n  2   wrong usage"
+    after_long_help = "Exit codes:\n  0   denied, or the approval is revoked\n  1   there is no such question, it has expired, or its answer was used already\n  2   wrong usage"
 )]
 pub(crate) struct Args {
     /// The question, as `bashtion approve` names it, or enough of its beginning.

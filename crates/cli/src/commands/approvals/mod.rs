@@ -37,7 +37,7 @@ fn answer(
     let approvals = approvals();
     let id = approvals.find(given)?;
     let waiting = approvals.get(&id)?;
-    let loaded = config::load_for(&waiting.cwd, None)?;
+    let loaded = config::load_for_answer(&waiting.cwd)?;
     let approvals = match loaded.audit {
         None => approvals,
         Some(settings) => match super::run::ledger(&settings) {
@@ -98,6 +98,10 @@ impl From<ApprovalError> for CliError {
             ApprovalError::Answered { .. } => {
                 Some("an answer that nobody uses expires by itself, and then it can be asked anew")
             }
+            ApprovalError::Used { .. } => Some("run the command again to ask anew"),
+            ApprovalError::Untrusted { .. } => Some(
+                "remove it, and run the command again to ask anew; if no update explains it, look for what wrote the file",
+            ),
             ApprovalError::State { .. } => Some("name a directory of your own with BASHTION_STATE_DIR"),
             ApprovalError::Unreadable { .. } => Some("if it is of no use, remove it"),
             ApprovalError::TooMany { .. } => Some("answer some: `bashtion approve` shows them"),

@@ -96,7 +96,7 @@ impl Settings {
         };
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
         let Loaded { mut profile, mut audit, repository } =
-            config::load_for(&cwd, args.profile.as_deref()).map_err(failed)?;
+            config::load_for_command(&cwd, args.profile.as_deref(), &command).map_err(failed)?;
         profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
         let face = face(args, &profile);
         let mut request = Request::new(command).envs(args.env.iter().cloned()).mode(match args.mode {
