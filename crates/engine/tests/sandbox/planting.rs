@@ -100,11 +100,19 @@ fn t21_a_symbolic_link_to_a_repository() {
     );
 }
 
+/// Such a one is bare: `git status` refuses, other commands follow its configuration.
 #[test]
 fn t21_a_head_that_leads_to_a_common_directory() {
-    cannot(
-        "mkdir -p elsewhere; cp -r .git/objects .git/refs elsewhere; printf 'EVIL' > elsewhere/config; cp .git/HEAD sub/; echo ../elsewhere > sub/commondir",
-    );
+    let plant = "mkdir -p elsewhere; cp -r .git/objects .git/refs elsewhere; printf 'EVIL' > elsewhere/config; cp .git/HEAD sub/; echo ../elsewhere > sub/commondir".replace("EVIL", EVIL);
+    for hold in [Hold::Off, Hold::Workspace] {
+        let scene = scene();
+        scene.run(hold, &plant);
+        let asked = Command::new("git")
+            .args(["config", "core.fsmonitor"])
+            .current_dir(scene.path("work/sub"))
+            .output();
+        assert_eq!(asked.unwrap().status.success(), hold == Hold::Off);
+    }
 }
 
 #[test]

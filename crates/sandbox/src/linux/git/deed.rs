@@ -100,7 +100,8 @@ impl Doing<'_> {
             match is_directory {
                 // Git tries it, and is content with that answer.
                 true if !names::may_go(&self.spot.parts()) => return Err(Errno::NOTEMPTY),
-                false if names::worktree_link(&self.spot.parts()).is_some() => {}
+                // A worktree that is removed. Its files lead nowhere then.
+                false if matches!(self.spot.parts().as_slice(), ["worktrees", _, _, ..]) => {}
                 false if self.exists() && !matches!(self.spot.part(), Part::Data | Part::Steps) => {
                     return self.refuse();
                 }
