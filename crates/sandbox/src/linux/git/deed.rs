@@ -257,8 +257,7 @@ fn is_head(text: &[u8]) -> bool {
 /// Returns true if a list of steps would run something else than git.
 fn has_commands(text: &[u8]) -> bool {
     let first = |line: &[u8]| {
-        let word =
-            line.trim_ascii_start().split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
+        let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
         word.eq_ignore_ascii_case(b"exec") || word.eq_ignore_ascii_case(b"x")
     };
     text.split(|byte| *byte == b'\n').any(first)

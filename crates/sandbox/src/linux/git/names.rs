@@ -65,7 +65,7 @@ pub(super) fn file(path: &[&str]) -> Part {
 /// Returns true if a directory of that name may be made.
 pub(super) fn may_be_directory(path: &[&str]) -> bool {
     match path {
-        ["modules"] | ["worktrees"] => true,
+        ["modules" | "worktrees"] => true,
         ["modules", rest @ ..] => {
             rest.len() == 1 || (1..rest.len()).any(|length| own_directory(&rest[length..])) || rest.len() < 8
         }
