@@ -301,13 +301,19 @@ fn alone(
     })
 }
 
-/// Finds a place for private temporary directories that the command cannot change: the usual one, or one in the state
-/// directory. Where that is writable too, the sandbox refuses.
+/// Finds a place for private temporary directories that the command cannot change: the usual one, one in the state directory, or one
+/// that every system has. Where all are writable, the sandbox refuses.
 fn scratch_place(job: &Job, state: &StateDir, writable: &[PathBuf]) -> PathBuf {
-    let is_writable =
-        job.temporary.canonicalize().is_ok_and(|real| writable.iter().any(|root| real.starts_with(root)));
-    let own = is_writable.then(|| state.folder(SCRATCH).ok()).flatten();
-    own.unwrap_or_else(|| job.temporary.clone())
+    const OTHERS: [&str; 2] = ["/var/tmp", "/dev/shm"];
+    let is_closed = |place: &PathBuf| {
+        place.canonicalize().is_ok_and(|real| !writable.iter().any(|root| real.starts_with(root)))
+    };
+    if is_closed(&job.temporary) {
+        return job.temporary.clone();
+    }
+    let others = OTHERS.iter().map(PathBuf::from);
+    let mut places = state.folder(SCRATCH).into_iter().chain(others);
+    places.find(is_closed).unwrap_or_else(|| job.temporary.clone())
 }
 
 const SCRATCH: &str = "scratch";

@@ -145,6 +145,7 @@ impl Rules {
             network: None,
             internet: own_network || *network == Network::On,
             datagrams: Datagrams::Refused,
+            shared: if own_network { workspaces.clone() } else { vec![] },
             ground: Ground::of(&self.confinement, &[]),
         }
     }

@@ -255,6 +255,7 @@ pub(super) fn reach(
             Network::Off => Datagrams::OfRoom { directory: directory.to_owned(), key: key.to_owned() },
             Network::On => Datagrams::OfHost,
         },
+        shared: confinement.workspaces.clone(),
         ground: Ground::of(confinement, known),
     }
 }

@@ -16,7 +16,7 @@ use rustix::process::{Pid, PidfdFlags};
 use super::datagrams::{self, Delivery, Linking, Making};
 use super::notice::{Call, connect, descriptor_of, network_of, read_memory};
 use super::queue::{Patience, Queue, Task};
-use super::{Reach, Watch, internet};
+use super::{Reach, Watch, internet, owner};
 use crate::imp::git;
 
 /// Answers one call of a command.
@@ -211,7 +211,8 @@ pub(super) fn unix_target(
     }
     let path = name.split(|byte| *byte == 0).next().unwrap_or(name);
     let (file, real) = found(call.thread, Path::new(OsStr::from_bytes(path)), &watch.reach)?;
-    if watch.reach.allows(&real) {
+    let is_the_rooms = || !watch.reach.may_be_the_hosts(&real) || owner::is_of_network(call.thread, &file);
+    if watch.reach.allows(&real) && is_the_rooms() {
         return Ok(Target::File(file));
     }
     watch.refuse(real.display().to_string());

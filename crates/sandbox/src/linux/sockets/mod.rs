@@ -12,6 +12,7 @@ mod connect;
 mod datagrams;
 mod internet;
 pub(super) mod notice;
+mod owner;
 mod queue;
 mod relay;
 
@@ -48,6 +49,8 @@ pub(super) struct Reach {
     pub(super) internet: bool,
     /// The network that its sockets for datagrams come from.
     pub(super) datagrams: Datagrams,
+    /// Of the directories that are open, those that the host's programs write into too: sockets in them must be the room's.
+    pub(super) shared: Vec<PathBuf>,
     /// Its repositories.
     pub(super) ground: Ground,
 }
@@ -60,11 +63,17 @@ impl Reach {
             let around = places.iter().filter(|place| socket.starts_with(place));
             around.map(|place| place.components().count()).max()
         };
-        let is_named = |name: &PathBuf| {
-            let real = name.canonicalize();
-            real.as_ref().is_ok_and(|real| socket.starts_with(real))
-        };
-        among(&self.open) > among(&self.closed) || self.named.iter().any(is_named)
+        among(&self.open) > among(&self.closed) || self.is_named(socket)
+    }
+
+    fn is_named(&self, socket: &Path) -> bool {
+        let is_it = |name: &PathBuf| name.canonicalize().is_ok_and(|real| socket.starts_with(real));
+        self.named.iter().any(is_it)
+    }
+
+    /// Returns true if it is not enough that a socket is in an open directory.
+    fn may_be_the_hosts(&self, socket: &Path) -> bool {
+        self.shared.iter().any(|root| socket.starts_with(root)) && !self.is_named(socket)
     }
 }
 
