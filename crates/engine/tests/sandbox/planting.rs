@@ -194,3 +194,52 @@ fn t22_settings_of_agents_and_editors() {
         assert_eq!(scene.path("work/sub/.vscode/staged/tasks.json").exists(), hold == Hold::Off);
     }
 }
+
+/// The data of a repository can be written as a command likes, so nothing that is followed may lead there.
+#[test]
+fn t21_a_repository_among_the_data_of_another() {
+    let plants = [
+        ("git init -q --bare .git/objects/ev", "work/.git/objects/ev/objects"),
+        (
+            "mkdir -p .git/refs/x; cp -r .git/objects .git/refs/x/; echo ../../../elsewhere > .git/refs/x/commondir",
+            "work/.git/refs/x/commondir",
+        ),
+        ("mkdir -p sub/objects/ev; echo x > sub/objects/ev/.git", "work/sub/objects/ev/.git"),
+        ("ln -s .git/objects link", "work/link"),
+    ];
+    for (plant, made) in plants {
+        for hold in [Hold::Off, Hold::Workspace] {
+            let scene = scene();
+            scene.run(hold, plant);
+            assert_eq!(scene.path(made).symlink_metadata().is_ok(), hold == Hold::Off, "{plant}");
+        }
+    }
+    let scene = scene();
+    let outcome = scene.run(Hold::Workspace, "git remote add x $PWD/.git/objects/ev");
+    assert!(!outcome.success());
+    assert!(outcome.denials[0].starts_with("setting remote.x.url"), "{:?}", outcome.denials);
+}
+
+/// Git goes by the name of its lock alone.
+#[test]
+fn t21_the_lock_of_the_user_s_own_git() {
+    let take = "echo evil > .git/config.lock; echo evil >> .git/config.lock; rm -f .git/config.lock; echo evil > .git/index.x; mv .git/index.x .git/config.lock; mv .git/config.lock .git/index.y; true";
+    for hold in [Hold::Off, Hold::Workspace] {
+        let scene = scene();
+        fs::write(scene.path("work/.git/config.lock"), "the user's").unwrap();
+        scene.run(hold, take);
+        let text = fs::read_to_string(scene.path("work/.git/config.lock")).unwrap_or_default();
+        assert_eq!(text == "the user's", hold == Hold::Workspace);
+    }
+}
+
+/// Terminals, editors and databases of the user make sockets there too.
+#[test]
+fn t16_a_socket_that_the_host_has_made_in_the_workspace() {
+    let connect = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"host.sock\")'";
+    for hold in [Hold::Off, Hold::Workspace] {
+        let scene = Scene::new();
+        let _listener = std::os::unix::net::UnixListener::bind(scene.path("work/host.sock")).unwrap();
+        assert_eq!(scene.run(hold, connect).success(), hold == Hold::Off);
+    }
+}

@@ -57,7 +57,7 @@ pub(in super::super) fn answer(watch: &Arc<Watch>, call: Call) {
 pub(super) struct Asked<'a> {
     pub(super) watch: &'a Watch,
     pub(super) call: Call,
-    ground: &'a Ground,
+    pub(super) ground: &'a Ground,
 }
 
 /// A name in a directory that both the command and the host have found.
@@ -83,10 +83,19 @@ impl Asked<'_> {
             | Operation::MakeDirectory { at, .. }
             | Operation::Remove { at, .. }
             | Operation::SetMode { at, .. }
-            | Operation::MakeLink { at }
+            | Operation::MakeLink { at, .. }
             | Operation::MakeOther { at } => {
+                if let Operation::MakeLink { text, .. } = &operation
+                    && self.ground.is_hidden(Path::new(OsStr::from_bytes(text)))
+                {
+                    let path = PathBuf::from(&at.name);
+                    self.watch.stop(path, StoppedBy::Repository);
+                    return Err(Errno::ACCESS);
+                }
                 let Some(spot) = self.spot(at)? else { return Ok(Answer::GoOn) };
+                let removes = matches!(operation, Operation::Remove { .. } | Operation::SetMode { .. });
                 match &spot.home {
+                    Some(_) if names::is_in_open(&spot.parts()) => self.among_data(&spot, !removes),
                     Some(_) => Doing { asked: self, spot: &spot }.answer(&operation),
                     None => self.outside(&spot, &operation),
                 }
@@ -119,6 +128,14 @@ impl Asked<'_> {
         }
     }
 
+    /// A name in a directory of data, which is laid open: the mount decides.
+    fn among_data(&self, spot: &Spot, makes: bool) -> Result<Answer, Errno> {
+        if makes && names::makes_repository(&spot.name) {
+            return Err(self.stop(spot, StoppedBy::Repository));
+        }
+        Ok(Answer::GoOn)
+    }
+
     /// Something by the name of a git directory.
     fn make_git(&self, spot: &Spot, operation: &Operation) -> Result<Answer, Errno> {
         match operation {
@@ -138,6 +155,9 @@ impl Asked<'_> {
                     source.home.as_ref().map(|home| &home.0) == target.home.as_ref().map(|home| &home.0);
                 if !is_same {
                     return Err(Errno::XDEV);
+                }
+                if names::is_in_open(&source.parts()) && names::is_in_open(&target.parts()) {
+                    return self.among_data(&target, true);
                 }
                 Doing { asked: self, spot: &target }.rename(&source, flags)
             }

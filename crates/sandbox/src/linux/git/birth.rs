@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::answer::{Answer, Asked, Spot};
 use super::deed::umask_of;
-use super::names::WorktreeLink;
+use super::names::{WorktreeLink, is_open};
 use crate::StoppedBy;
 use crate::imp::confine::{Mounts, closed, open_beneath, opened};
 use crate::imp::namespaces::Namespaces;
@@ -135,6 +135,10 @@ fn text_of_link(root: &Path, link: &Path) -> Option<String> {
     let mut around = worktree.ancestors().skip(1).take_while(|path| path.starts_with(root));
     let outer = around.find(|outer| open_beneath(root, &outer.join(".git")).is_ok())?;
     let name = worktree.strip_prefix(outer).ok()?;
+    // It would lead to what a command may write as it likes.
+    if name.iter().any(|part| part.to_str().is_none_or(is_open)) {
+        return None;
+    }
     let mut way: PathBuf = name.iter().map(|_| "..").collect();
     way.push(".git/modules");
     way.push(name);
@@ -155,5 +159,6 @@ mod tests {
         assert_eq!(text("lib/one/.git").as_deref(), Some("gitdir: ../../.git/modules/lib/one\n"));
         assert_eq!(text("two/.git").as_deref(), Some("gitdir: ../.git/modules/two\n"));
         assert_eq!(text(".git"), None);
+        assert_eq!(text("lib/objects/x/.git"), None);
     }
 }

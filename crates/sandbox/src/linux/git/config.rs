@@ -22,8 +22,14 @@ pub(super) enum Refusal {
 
 /// Compares a configuration with the one that it is to replace, which is empty for a new repository.
 ///
-/// The last question is whether a path, as the value of `core.worktree`, is the place of this submodule's files.
-pub(super) fn check(new: &[u8], old: &[u8], is_worktree: impl Fn(&[u8]) -> bool) -> Result<(), Refusal> {
+/// The questions are whether a path, as the value of `core.worktree`, is the place of this submodule's files; and whether an address
+/// leads to a repository that a command can have written.
+pub(super) fn check(
+    new: &[u8],
+    old: &[u8],
+    is_worktree: impl Fn(&[u8]) -> bool,
+    leads_astray: impl Fn(&[u8]) -> bool,
+) -> Result<(), Refusal> {
     let (new, old) = (parse(new)?, parse(old)?);
     let is_new = old.is_empty();
     let others = |entries: &[Entry]| -> Vec<Entry> {
@@ -42,11 +48,11 @@ pub(super) fn check(new: &[u8], old: &[u8], is_worktree: impl Fn(&[u8]) -> bool)
         let is_harmless = match entry.values() {
             None => true,
             Some(Values::Text) => true,
-            Some(Values::Plain) => is_plain(&entry.value),
+            Some(Values::Plain) => is_plain(&entry.value) && !leads_astray(&entry.value),
             Some(Values::Of(words)) => {
                 words.iter().any(|word| entry.value.eq_ignore_ascii_case(word.as_bytes()))
             }
-            Some(Values::NewUrl) => is_url(&entry.value) && !has_one(),
+            Some(Values::NewUrl) => is_url(&entry.value) && !has_one() && !leads_astray(&entry.value),
             Some(Values::Worktree) => is_worktree(&entry.value) && !has_one(),
             Some(Values::AtBirth) => is_new && is_plain(&entry.value),
         };
@@ -98,7 +104,12 @@ fn is_url(value: &[u8]) -> bool {
     let is_known = scheme.is_none_or(|scheme| {
         [&b"https"[..], b"http", b"ssh", b"git", b"file", b"git+ssh", b"ssh+git"].contains(&scheme)
     });
-    printable && is_known && !value.is_empty() && value[0] != b'-' && !contains(value, b"::")
+    printable
+        && is_known
+        && !value.is_empty()
+        && value[0] != b'-'
+        && !contains(value, b"::")
+        && !contains(value, b"://-")
 }
 
 fn contains(value: &[u8], part: &[u8]) -> bool {
@@ -267,7 +278,13 @@ mod tests {
         [alias]\n\tst = status\n";
 
     fn after(added: &str) -> Result<(), Refusal> {
-        check(format!("{OLD}{added}").as_bytes(), OLD.as_bytes(), |path| path == b"../../../sub")
+        let text = format!("{OLD}{added}");
+        check(
+            text.as_bytes(),
+            OLD.as_bytes(),
+            |path| path == b"../../../sub",
+            |url| url.starts_with(b"/room"),
+        )
     }
 
     #[test]
@@ -285,7 +302,7 @@ mod tests {
             assert_eq!(after(added), Ok(()), "{added}");
         }
         let without = OLD.replace("\tfilemode = true\n", "");
-        assert_eq!(check(without.as_bytes(), OLD.as_bytes(), |_| false), Ok(()));
+        assert_eq!(check(without.as_bytes(), OLD.as_bytes(), |_| false, |_| false), Ok(()));
     }
 
     #[test]
@@ -304,6 +321,9 @@ mod tests {
             ("[remote \"origin\"]\n\tpushurl = https://evil\n", "remote.origin.pushurl"),
             ("[remote \"x\"]\n\turl = ext::sh -c evil\n", "remote.x.url"),
             ("[remote \"x\"]\n\turl = --upload-pack=evil\n", "remote.x.url"),
+            ("[remote \"x\"]\n\turl = /room/tmp/evil\n", "remote.x.url"),
+            ("[remote \"x\"]\n\turl = ssh://-oProxyCommand=evil/x\n", "remote.x.url"),
+            ("[branch \"a\"]\n\tremote = /room/evil\n", "branch.a.remote"),
             ("[remote \"x\"]\n\tuploadpack = evil\n", "remote.x.uploadpack"),
             ("[submodule \"x\"]\n\tupdate = !evil\n", "submodule.x.update"),
             ("[gc]\n\trecentObjectsHook = evil\n", "gc.recentobjectshook"),
@@ -314,7 +334,7 @@ mod tests {
         }
         let without = OLD.replace("[alias]\n\tst = status\n", "");
         assert_eq!(
-            check(without.as_bytes(), OLD.as_bytes(), |_| false),
+            check(without.as_bytes(), OLD.as_bytes(), |_| false, |_| false),
             Err(Refusal::Key("alias.st".into()))
         );
     }
@@ -334,8 +354,8 @@ mod tests {
     fn a_new_repository_may_have_a_form() {
         let new =
             "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n";
-        assert_eq!(check(new.as_bytes(), b"", |_| false), Ok(()));
-        assert!(check(b"[core]\n\tbare = true\n", b"", |_| false).is_err());
+        assert_eq!(check(new.as_bytes(), b"", |_| false, |_| false), Ok(()));
+        assert!(check(b"[core]\n\tbare = true\n", b"", |_| false, |_| false).is_err());
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, symlinkat, unlinkat,
@@ -58,6 +59,8 @@ impl Doing<'_> {
             Part::Head if !self.exists() => {}
             Part::Head | Part::Closed | Part::Steps | Part::Config => return self.refuse(),
         }
+        let is_lock = names::is_guarded_lock(&self.spot.parts());
+        let flags = if is_lock { flags | OFlags::EXCL } else { flags };
         // Nothing that could make it wait for somebody, or be another file's.
         let harmless = OFlags::ACCMODE | OFlags::CREATE | OFlags::EXCL | OFlags::TRUNC | OFlags::APPEND;
         let harmless = harmless | OFlags::DSYNC | OFlags::SYNC | OFlags::CLOEXEC;
@@ -68,6 +71,9 @@ impl Doing<'_> {
         let stat = fstat(&file)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink > 1 {
             return Err(Errno::ACCESS);
+        }
+        if is_lock {
+            self.locks().push((stat.st_dev, stat.st_ino));
         }
         if flags.contains(OFlags::EXCL) {
             // Our own mask may have taken more away.
@@ -96,6 +102,9 @@ impl Doing<'_> {
     }
 
     fn remove(&self, is_directory: bool) -> Result<Answer, Errno> {
+        if !is_directory && !self.is_own_lock(self.spot) {
+            return Err(Errno::ACCESS);
+        }
         if !self.spot.is_removable() {
             match is_directory {
                 // Git tries it, and is content with that answer.
@@ -133,6 +142,9 @@ impl Doing<'_> {
         if flags & !NOREPLACE != 0 || from != Part::Data {
             return self.refuse();
         }
+        if names::is_guarded_lock(&self.spot.parts()) || !self.is_own_lock(source) {
+            return Err(Errno::ACCESS);
+        }
         if flags & NOREPLACE != 0 && self.exists() {
             return Err(Errno::EXIST);
         }
@@ -164,7 +176,9 @@ impl Doing<'_> {
                     Err(Errno::NOENT) => vec![],
                     old => old?,
                 };
-                match config::check(text, &old, |path| self.is_worktree(path)) {
+                let (worktree, astray) =
+                    (|path: &[u8]| self.is_worktree(path), |url: &[u8]| self.leads_astray(url));
+                match config::check(text, &old, worktree, astray) {
                     Ok(()) => return Ok(()),
                     Err(Refusal::Key(key)) => StoppedBy::Key(key),
                     Err(Refusal::Unreadable { .. }) => StoppedBy::Git,
@@ -183,15 +197,18 @@ impl Doing<'_> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
         let is_submodule = self.spot.parts().first() == Some(&"modules");
         let directory = self.spot.path.parent().unwrap_or(Path::new("/"));
-        let mut place = PathBuf::new();
-        for part in directory.join(path).components() {
-            match part {
-                Component::ParentDir => drop(place.pop()),
-                part => place.push(part),
-            }
-        }
+        let place = without_dots(&directory.join(path));
         let is_inside = place.starts_with(&self.spot.root) && place != self.spot.root;
         is_submodule && path.is_relative() && is_inside && !place.iter().any(|part| part == ".git")
+    }
+
+    /// Returns true for the address of a repository that a command can have written as it likes, hooks included.
+    fn leads_astray(&self, url: &[u8]) -> bool {
+        use std::os::unix::ffi::OsStrExt;
+        let url = url.strip_prefix(b"file://").unwrap_or(url);
+        let git = self.spot.home.as_ref().map(|(git, _)| git.as_path());
+        let from = git.and_then(Path::parent).unwrap_or(Path::new("/"));
+        self.asked.ground.is_free(&without_dots(&from.join(Path::new(std::ffi::OsStr::from_bytes(url)))))
     }
 
     fn replace(&self, text: &[u8], mode: u32) -> Result<(), Errno> {
@@ -210,6 +227,19 @@ impl Doing<'_> {
         written
     }
 
+    /// Returns false for a lock that somebody else has made, such as the user's own git: what is under its name is what counts
+    /// in the end.
+    fn is_own_lock(&self, spot: &Spot) -> bool {
+        let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+        !names::is_guarded_lock(&spot.parts())
+            || statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(true, |stat| self.locks().contains(&identity(stat)))
+    }
+
+    fn locks(&self) -> MutexGuard<'_, Vec<(u64, u64)>> {
+        self.asked.watch.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn exists(&self) -> bool {
         statat(&self.spot.directory, &self.spot.name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -221,6 +251,17 @@ impl Doing<'_> {
     fn umask(&self) -> u32 {
         umask_of(self.asked.call.thread)
     }
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut place = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => drop(place.pop()),
+            part => place.push(part),
+        }
+    }
+    place
 }
 
 /// The bits that the caller never gives a new file.

@@ -30,6 +30,10 @@ pub(super) struct Ground {
     pub(super) workspaces: Vec<PathBuf>,
     /// Git directories that are known, whatever their names.
     pub(super) known: Vec<PathBuf>,
+    /// Places outside of the workspaces that commands write into.
+    pub(super) free: Vec<PathBuf>,
+    /// Bashtion's own, where the directories of rooms are.
+    pub(super) own: Vec<PathBuf>,
     /// Files and directories, by the last parts of their paths, that others run or follow.
     pub(super) settings: Vec<PathBuf>,
 }
@@ -40,11 +44,31 @@ impl Ground {
         let is_git = |path: &&PathBuf| path.iter().any(|part| part.to_string_lossy().ends_with(".git"));
         let elsewhere = confinement.writable.iter().filter(is_git);
         let elsewhere = elsewhere.filter(|path| !confinement.workspaces.contains(path));
+        let free = confinement
+            .writable
+            .iter()
+            .filter(|path| !confinement.workspaces.contains(path) && !is_git(path));
         Self {
             workspaces: confinement.workspaces.clone(),
             known: known.iter().map(|known| known.git.clone()).chain(elsewhere.cloned()).collect(),
+            free: free.cloned().collect(),
+            own: confinement.kept.clone(),
             settings: confinement.settings.clone(),
         }
+    }
+
+    /// Returns true for a place where a command can have made a repository as it likes: a cache, the room's own directories,
+    /// the data of a repository.
+    fn is_free(&self, path: &Path) -> bool {
+        self.is_hidden(path) || self.free.iter().any(|free| path.starts_with(free))
+    }
+
+    /// Returns true for those of them that nobody has a link to: programs link to caches.
+    fn is_hidden(&self, path: &Path) -> bool {
+        let mut parts = path.iter();
+        let is_data =
+            parts.by_ref().any(|part| part == ".git") && parts.any(|part| part.to_str().is_some_and(is_open));
+        is_data || self.own.iter().any(|own| path.starts_with(own))
     }
 
     /// The git directory that a path lies in, and the root that it lies in itself. None if it lies in none.
@@ -85,7 +109,7 @@ impl Ground {
 
     /// Returns true if the last part of a path may be of something that must not appear.
     fn may_matter(&self, name: &str) -> bool {
-        matches!(name, ".git" | "HEAD")
+        matches!(name, ".git" | "HEAD" | "objects" | "commondir")
             || self.settings.iter().any(|setting| setting.iter().any(|part| part == name))
     }
 }
@@ -99,6 +123,8 @@ mod tests {
         let ground = Ground {
             workspaces: vec!["/w".into()],
             known: vec!["/w/.git".into(), "/else/where".into(), "/w/.git/modules/m".into()],
+            free: vec!["/home/u/.npm".into()],
+            own: vec!["/home/u/.state".into()],
             settings: vec![".claude".into(), ".vscode/tasks.json".into()],
         };
         let home = |path: &str| ground.home_of(Path::new(path)).map(|(_, git)| git);
@@ -114,6 +140,10 @@ mod tests {
         assert!(
             !ground.is_setting(Path::new("/w/.vscode")) && !ground.is_setting(Path::new("/w/tasks.json"))
         );
+        assert!(
+            ground.is_free(Path::new("/w/.git/objects/x")) && ground.is_free(Path::new("/home/u/.npm/x"))
+        );
+        assert!(!ground.is_free(Path::new("/w/.git/modules/x")) && !ground.is_free(Path::new("/w/objects")));
         assert!(ground.may_matter("HEAD") && ground.may_matter(".vscode") && !ground.may_matter("main.rs"));
     }
 }

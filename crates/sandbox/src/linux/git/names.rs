@@ -47,6 +47,32 @@ pub(super) fn is_open_in(path: &[&str]) -> bool {
     }
 }
 
+/// Returns true for what lies in such a directory. Nobody is asked about it, but for names that would make a repository of it.
+pub(super) fn is_in_open(path: &[&str]) -> bool {
+    let first = match path {
+        ["modules" | "worktrees", ..] => 2,
+        _ => 0,
+    };
+    let around = path.split_last().map_or(&[][..], |(_, around)| around);
+    let around = around.get(first..).unwrap_or_default();
+    match first {
+        0 => around.first().is_some_and(|name| is_open(name)),
+        _ => around.iter().any(|name| is_open(name)),
+    }
+}
+
+/// Returns true for a name without which git takes no directory for a repository, and which is nothing else among data.
+pub(super) fn makes_repository(name: &str) -> bool {
+    matches!(name, "objects" | "commondir")
+}
+
+/// Returns true for a lock under which something is written that is looked at before it counts: only whoever has made it may
+/// use it, for its name is all that git goes by.
+pub(super) fn is_guarded_lock(path: &[&str]) -> bool {
+    let names = ["config.lock", "config.worktree.lock", "HEAD.lock", "git-rebase-todo.lock", "todo.lock"];
+    path.last().is_some_and(|name| names.contains(name)) && !is_in_open(path)
+}
+
 /// What a path below a git directory is, if it is a file.
 pub(super) fn file(path: &[&str]) -> Part {
     match path {
@@ -190,8 +216,6 @@ mod tests {
             ("worktrees/a/commondir", Part::Closed),
             ("worktrees/a/gitdir", Part::Closed),
             ("modules/x/commondir", Part::Closed),
-            ("modules/x/logs/commondir", Part::Closed),
-            ("modules/x/logs/hooks/update", Part::Closed),
             ("info/attributes", Part::Closed),
             ("remotes/origin", Part::Closed),
             ("branches/origin", Part::Closed),
@@ -199,6 +223,20 @@ mod tests {
         ];
         for (path, part) in cases {
             assert_eq!(file(&path.split('/').collect::<Vec<_>>()), part, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_lies_among_data() {
+        let is_in = |path: &str| is_in_open(&path.split('/').collect::<Vec<_>>());
+        for path in
+            ["objects/ab", "logs/HEAD", "modules/m/logs/HEAD", "modules/a/b/refs/x", "worktrees/w/logs/HEAD"]
+        {
+            assert!(is_in(path), "{path}");
+        }
+        for path in ["objects", "config", "modules/objects/config", "hooks/objects/x", "worktrees/refs/HEAD"]
+        {
+            assert!(!is_in(path), "{path}");
         }
     }
 

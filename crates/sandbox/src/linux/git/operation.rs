@@ -43,6 +43,7 @@ pub(super) enum Operation {
     },
     MakeLink {
         at: Named,
+        text: Vec<u8>,
     },
     /// Another name for a file, or a special file.
     MakeOther {
@@ -100,14 +101,18 @@ impl Operation {
             Kind::Link => at(None, second)?.map(|at| Self::MakeOther { at }),
             Kind::LinkAt => at(Some(third), fourth)?.map(|at| Self::MakeOther { at }),
             #[cfg(target_arch = "x86_64")]
-            Kind::Symlink => at(None, second)?.map(|at| Self::MakeLink { at }),
-            Kind::SymlinkAt => at(Some(second), third)?.map(|at| Self::MakeLink { at }),
+            Kind::Symlink => linked(at(None, second)?, read_string(call.thread, first)?),
+            Kind::SymlinkAt => linked(at(Some(second), third)?, read_string(call.thread, first)?),
             #[cfg(target_arch = "x86_64")]
             Kind::Node => at(None, first)?.map(|at| Self::MakeOther { at }),
             Kind::NodeAt => at(Some(first), second)?.map(|at| Self::MakeOther { at }),
             Kind::Unknown => None,
         })
     }
+}
+
+fn linked(at: Option<Named>, text: Vec<u8>) -> Option<Operation> {
+    Some(Operation::MakeLink { at: at?, text })
 }
 
 fn renamed(from: Option<Named>, to: Option<Named>, flags: u32) -> Option<Operation> {

@@ -85,6 +85,8 @@ pub(super) struct Watch {
     refused: Mutex<Vec<String>>,
     /// Names that it wanted to make or change, and why it could not.
     stopped: Mutex<Vec<Stopped>>,
+    /// Locks in repositories that it has made: device and number.
+    pub(super) locks: Mutex<Vec<(u64, u64)>>,
     /// Worktrees that it is about to make: their git directories, and their names in it.
     pub(super) worktrees: Mutex<Vec<(PathBuf, String)>>,
     queue: queue::Queue,
@@ -102,6 +104,7 @@ impl Watch {
             reach: Arc::clone(reach),
             refused: Mutex::default(),
             stopped: Mutex::default(),
+            locks: Mutex::default(),
             worktrees: Mutex::default(),
             queue: queue::Queue::default(),
             relays: Mutex::default(),
