@@ -5,6 +5,7 @@
 use libc::{EACCES, ENOSYS, EPERM};
 
 use super::bpf::{Answer, Rule, Test, When, compile};
+use super::names::{NAMES, removals};
 use super::own_processes::{OWN_PROCESSES, OWNERS, TERMINALS_AND_OWNERS};
 use crate::{Mode, Network};
 
@@ -76,7 +77,7 @@ pub(super) fn rules(needs: Needs) -> Vec<Rule> {
     }
     if needs.names {
         rules.extend(NAMES);
-        rules.push(asked_if(libc::SYS_unlinkat, if needs.removals { When::Always } else { DIRECTORIES }));
+        rules.push(removals(needs.removals));
     }
     if needs.no_truncation {
         rules.extend(TRUNCATION);
@@ -186,53 +187,6 @@ pub(super) const KERNEL: &[Rule] = &[
     never(libc::SYS_modify_ldt),
     never(libc::SYS_vhangup),
 ];
-
-/// Names that are made, moved and removed: a git directory is read-only, and whoever answers does what is harmless in it.
-pub(super) const NAMES: &[Rule] = &[
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_open, When::Any(&[Test::Has { argument: 1, mask: CREATE }])),
-    asked_if(libc::SYS_openat, When::Any(&[Test::Has { argument: 2, mask: CREATE }])),
-    // Its flags are in memory, where no filter sees them.
-    unknown(libc::SYS_openat2),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_creat, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_mkdir, When::Always),
-    asked_if(libc::SYS_mkdirat, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_rename, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_renameat, When::Always),
-    asked_if(libc::SYS_renameat2, When::Always),
-    // Git removes its locks by this one; those who remove whole trees use `unlinkat`.
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_unlink, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_rmdir, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_chmod, When::Always),
-    asked_if(libc::SYS_fchmodat, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_link, When::Always),
-    asked_if(libc::SYS_linkat, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_symlink, When::Always),
-    asked_if(libc::SYS_symlinkat, When::Always),
-    #[cfg(target_arch = "x86_64")]
-    asked_if(libc::SYS_mknod, When::Always),
-    asked_if(libc::SYS_mknodat, When::Always),
-];
-
-const CREATE: u32 = libc::O_CREAT.cast_unsigned();
-#[cfg(target_arch = "x86_64")]
-const DIRECTORIES: When = When::Any(&[Test::Has { argument: 2, mask: libc::AT_REMOVEDIR.cast_unsigned() }]);
-/// It has no other call.
-#[cfg(target_arch = "aarch64")]
-const DIRECTORIES: When = When::Always;
-
-const fn asked_if(call: libc::c_long, when: When) -> Rule {
-    Rule { call, when, answer: Answer::Ask }
-}
 
 const NOT_SELF: When = When::Any(&[Test::NotZero { argument: 0 }]);
 

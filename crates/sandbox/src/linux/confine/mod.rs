@@ -10,6 +10,7 @@ mod filter;
 mod host;
 mod mounting;
 mod mounts;
+mod names;
 mod own_processes;
 mod readable;
 mod remove;

@@ -2,7 +2,8 @@
 
 use super::bpf::{Rule, compile, compile_addition};
 use super::child::install;
-use super::filter::{NAMES, Needs, rules};
+use super::filter::{Needs, rules};
+use super::names::NAMES;
 use crate::Network;
 
 /// The filters of a room's commands.

@@ -255,7 +255,8 @@ pub(super) fn reach(
             Network::Off => Datagrams::OfRoom { directory: directory.to_owned(), key: key.to_owned() },
             Network::On => Datagrams::OfHost,
         },
-        shared: confinement.workspaces.clone(),
+        // In the host's network they cannot be told from the host's own.
+        shared: if network == Network::Off { confinement.workspaces.clone() } else { vec![] },
         ground: Ground::of(confinement, known),
     }
 }
