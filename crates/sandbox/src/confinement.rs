@@ -30,7 +30,7 @@ pub struct Confinement {
     /// Whether it ends before its starter does. What outlives it has nobody who answers for its connections, and can have
     /// no unix sockets.
     pub attended: bool,
-    /// Where private temporary directories are made: nowhere in what it may change.
+    /// The place of private temporary directories: nowhere in what it may change.
     pub temporary: PathBuf,
     /// How much it may use.
     pub limits: ResourceLimits,
@@ -121,7 +121,7 @@ pub enum Restoring {
 /// A name that a command was kept from making or changing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
-    /// Where it would have been.
+    /// The place that it would have been at.
     pub path: PathBuf,
     /// The reason.
     pub why: StoppedBy,
@@ -134,7 +134,7 @@ pub enum StoppedBy {
     Key(String),
     /// Git would run or follow it outside.
     Git,
-    /// It would make a directory a repository that nobody has looked at.
+    /// A directory would become a repository that nobody has looked at.
     Repository,
     /// An agent, an editor or a tool would run or follow it outside.
     Settings,
@@ -189,9 +189,9 @@ pub enum ConfineError {
     /// The command could exchange its private temporary directory for something else.
     #[error("no private temporary directory can be made in {}: the command may change {}", path.display(), root.display())]
     TemporaryInside {
-        /// Where private temporary directories are made.
+        /// The place of private temporary directories.
         path: PathBuf,
-        /// What the command may change.
+        /// The directory that the command may change.
         root: PathBuf,
     },
     /// Somebody moves things about in the workspace.

@@ -127,10 +127,12 @@ pub(crate) const LISTED: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Device and number of a file.
-#[expect(clippy::allow_attributes, reason = "the width of these fields differs between systems")]
-#[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, reason = "the width differs between systems")]
 pub(crate) fn identity(stat: &rustix::fs::Stat) -> (u64, u64) {
-    (stat.st_dev as u64, stat.st_ino as u64)
+    #[cfg(target_os = "macos")]
+    let device = u64::from(stat.st_dev.cast_unsigned());
+    #[cfg(not(target_os = "macos"))]
+    let device = stat.st_dev;
+    (device, stat.st_ino)
 }
 
 /// Returns true if the mode is that of a directory.

@@ -57,7 +57,7 @@ pub fn check_own_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What the kernel says about a pipe or a link does not name it.
+/// The kernel's own words about a pipe or a link do not name it.
 fn error_about(path: &Path, error: io::Error) -> io::Error {
     match path.symlink_metadata() {
         Ok(metadata) if !metadata.is_file() => error_of(metadata.file_type()),

@@ -33,7 +33,7 @@ pub struct Approval {
     pub asked: SystemTime,
     /// What became of it.
     pub state: ApprovalState,
-    /// Who had approved it before it was denied.
+    /// The one who had approved it before it was denied.
     pub revoked: Option<String>,
 }
 

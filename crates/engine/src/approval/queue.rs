@@ -116,7 +116,7 @@ pub enum ApprovalError {
     Untrusted {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with its seal.
+        /// The flaw of its seal.
         flaw: Flaw,
     },
     /// The answer could not be written down, so it was not given.

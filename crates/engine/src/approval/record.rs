@@ -50,7 +50,7 @@ pub(super) struct Given {
     pub(super) answer: Answer,
     pub(super) at: u64,
     pub(super) expires: u64,
-    /// Who had approved what was denied then.
+    /// The one who had approved what was denied then.
     #[serde(default)]
     pub(super) revoked: Option<String>,
 }

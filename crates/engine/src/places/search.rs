@@ -11,7 +11,7 @@ use super::{Stamp, stamp};
 
 /// The paths that were found, and what has to stay as it is for the answer to stay the same.
 ///
-/// What is not there costs nothing: of a directory that is missing nothing is looked for, and one in which many names are
+/// A missing place costs nothing: of a directory that is missing nothing is looked for, and one in which many names are
 /// wanted is listed instead of being asked for each.
 #[derive(Debug, Default)]
 pub(super) struct Search {

@@ -40,7 +40,7 @@ pub enum SessionError {
     Untrusted {
         /// Its file.
         path: PathBuf,
-        /// What is wrong with its seal.
+        /// The flaw of its seal.
         flaw: Flaw,
     },
     /// It was begun where this caller has no business.

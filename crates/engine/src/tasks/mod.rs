@@ -131,7 +131,7 @@ pub enum TaskError {
     Untrusted {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with its seal.
+        /// The flaw of its seal.
         flaw: Flaw,
     },
     /// A file that was not written by this version, or was damaged.

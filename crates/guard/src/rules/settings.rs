@@ -1,4 +1,4 @@
-//! What a command would do to files that agents, editors or Bashtion itself run or follow later.
+//! Deeds of a command on files that agents, editors or Bashtion itself run or follow later.
 
 use crate::analysis::{Effect, Found, Target};
 use crate::effects::written;

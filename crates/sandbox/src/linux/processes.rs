@@ -80,6 +80,13 @@ pub(super) fn stat(pid: i32) -> io::Result<Option<Stat>> {
     Ok(text.and_then(|text| parse_stat(&text)))
 }
 
+/// The bits that a process, by its id or `self`, never gives a new file.
+pub(super) fn umask_of(process: &str) -> u32 {
+    let status = read(format!("/proc/{process}/status")).unwrap_or_default();
+    let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    umask.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok()).unwrap_or(0o022)
+}
+
 /// Reads a file whose size the kernel does not tell, in as few calls as possible.
 pub(super) fn read(path: impl AsRef<Path>) -> io::Result<String> {
     const USUAL: usize = 4096;

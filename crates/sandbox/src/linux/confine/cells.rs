@@ -19,7 +19,7 @@ pub(super) struct Cells {
     /// Cells that no command has just now. Dropped before the directory that they are in.
     idle: Mutex<Vec<Cell>>,
     scratch: Option<Scratch>,
-    /// Where the scratch is made.
+    /// The place of the scratch.
     parent: PathBuf,
 }
 

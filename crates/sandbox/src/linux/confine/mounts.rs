@@ -76,7 +76,7 @@ pub(super) enum Change {
     Closed,
     /// Nothing in it can be changed, but what is mounted beneath it stays as it is.
     Scaffold,
-    /// It can be changed, though what it is taken from cannot. Otherwise harmless.
+    /// Changes are possible in it, though not in what it is taken from. Otherwise harmless.
     Open,
 }
 

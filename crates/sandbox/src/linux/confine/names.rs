@@ -42,7 +42,7 @@ pub(super) const NAMES: &[Rule] = &[
 const CREATE: u32 = libc::O_CREAT.cast_unsigned();
 #[cfg(target_arch = "x86_64")]
 const DIRECTORIES: When = When::Any(&[Test::Has { argument: 2, mask: libc::AT_REMOVEDIR.cast_unsigned() }]);
-/// It has no other call.
+/// There is no other call here.
 #[cfg(target_arch = "aarch64")]
 const DIRECTORIES: When = When::Always;
 

@@ -18,6 +18,7 @@ use crate::StoppedBy;
 use crate::imp::confine::open_beneath;
 use crate::imp::sockets::Watch;
 use crate::imp::sockets::notice::{Call, Place};
+use crate::own_directory::identity;
 
 /// The host's answer to a call.
 #[derive(Debug)]
@@ -212,8 +213,7 @@ impl Asked<'_> {
         };
         // What a path leads to may be another thing for us, and another one by now.
         let Ok(directory) = open_beneath(&root, &parent) else { return Ok(None) };
-        let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
-        if identity(fstat(&directory)?) != identity(fstat(&theirs)?) {
+        if identity(&fstat(&directory)?) != identity(&fstat(&theirs)?) {
             return Ok(None);
         }
         // Only now is it certain that all of this was about the one who asked.
@@ -265,7 +265,7 @@ impl Spot {
         self.home.as_ref().is_some_and(|(git, _)| is_nested(git) && git.starts_with(&self.root))
     }
 
-    /// What it is to git.
+    /// The part that it is to git.
     pub(super) fn part(&self) -> Part {
         let parts = self.parts();
         names::file(&parts)

@@ -11,16 +11,17 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::answer::{Answer, Asked, Spot};
-use super::deed::umask_of;
 use super::names::{WorktreeLink, is_open};
 use crate::StoppedBy;
 use crate::imp::confine::{Mounts, closed, open_beneath, opened};
 use crate::imp::namespaces::Namespaces;
+use crate::imp::processes::umask_of;
+use crate::own_directory::identity;
 
 /// Makes a git directory, and lays a read-only mount over it in the command's file tree. From then on every name in it is
 /// asked about.
 pub(super) fn repository(asked: &Asked<'_>, spot: &Spot, mode: u32) -> Result<Answer, Errno> {
-    let mode = Mode::from_raw_mode(mode & 0o777 & !umask_of(asked.call.thread));
+    let mode = Mode::from_raw_mode(mode & 0o777 & !umask_of(&asked.call.thread.to_string()));
     mkdirat(&spot.directory, &spot.name, mode)?;
     let made = protect(asked, spot);
     if made.is_err() {
@@ -44,7 +45,7 @@ fn lay(
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = openat(&spot.directory, &spot.name, flags, Mode::empty())?;
     let stat = fstat(&directory)?;
-    let mounts = mount(&spot.path, (stat.st_dev, stat.st_ino)).ok_or(Errno::ACCESS)?;
+    let mounts = mount(&spot.path, identity(&stat)).ok_or(Errno::ACCESS)?;
     let namespaces = Namespaces::of(asked.call.thread).map_err(|_| Errno::ACCESS)?;
     if namespaces.with(|| mounts.lay_over()) { Ok(directory) } else { Err(Errno::ACCESS) }
 }

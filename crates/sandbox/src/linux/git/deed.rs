@@ -18,6 +18,7 @@ use super::names::{self, Part};
 use super::operation::Operation;
 use crate::StoppedBy;
 use crate::imp::processes;
+use crate::own_directory::identity;
 
 /// One deed at one place.
 pub(super) struct Doing<'a> {
@@ -73,7 +74,7 @@ impl Doing<'_> {
             return Err(Errno::ACCESS);
         }
         if is_lock {
-            self.locks().push((stat.st_dev, stat.st_ino));
+            self.locks().push(identity(&stat));
         }
         if flags.contains(OFlags::EXCL) {
             // Our own mask may have taken more away.
@@ -230,10 +231,9 @@ impl Doing<'_> {
     /// Returns false for a lock that somebody else has made, such as the user's own git: what is under its name is what counts
     /// in the end.
     fn is_own_lock(&self, spot: &Spot) -> bool {
-        let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
         !names::is_guarded_lock(&spot.parts())
             || statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(true, |stat| self.locks().contains(&identity(stat)))
+                .map_or(true, |stat| self.locks().contains(&identity(&stat)))
     }
 
     fn locks(&self) -> MutexGuard<'_, Vec<(u64, u64)>> {
@@ -249,7 +249,7 @@ impl Doing<'_> {
     }
 
     fn umask(&self) -> u32 {
-        umask_of(self.asked.call.thread)
+        processes::umask_of(&self.asked.call.thread.to_string())
     }
 }
 
@@ -262,13 +262,6 @@ fn without_dots(path: &Path) -> PathBuf {
         }
     }
     place
-}
-
-/// The bits that the caller never gives a new file.
-pub(super) fn umask_of(thread: i32) -> u32 {
-    let status = processes::read(format!("/proc/{thread}/status")).unwrap_or_default();
-    let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    umask.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
 fn read(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Errno> {

@@ -73,7 +73,7 @@ pub(super) fn is_guarded_lock(path: &[&str]) -> bool {
     path.last().is_some_and(|name| names.contains(name)) && !is_in_open(path)
 }
 
-/// What a path below a git directory is, if it is a file.
+/// The part that a path below a git directory is, if it is a file.
 pub(super) fn file(path: &[&str]) -> Part {
     match path {
         [] => Part::Closed,

@@ -303,9 +303,7 @@ fn own_umask() -> u32 {
     if let Some(known) = crate::umask::known() {
         return known;
     }
-    let status = processes::read("/proc/self/status").unwrap_or_default();
-    let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    umask.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok()).unwrap_or(0o022)
+    processes::umask_of("self")
 }
 
 /// The id that a process has for us.
