@@ -151,7 +151,7 @@ const SCRIPTS: &[&str] = &[
     "for i in 1 2; do echo $i; done; select x in; do :; done",
     "case x in x) echo matched;; esac",
     "while false; do :; done; until true; do :; done; echo $?",
-    "time true 2> /dev/null; echo $?",
+    "TIMEFORMAT=took; time true; echo $?",
     "echo a | cat | cat; echo ${?}",
     "false | true; echo $?",
     "diff <(echo a) <(echo a) && echo same",

@@ -17,6 +17,7 @@ mod narrowing;
 mod network;
 mod planting;
 mod processes;
+mod racing;
 mod scratch;
 mod secrets;
 mod stops;

@@ -39,7 +39,7 @@ pub(super) use room_filters::Filters;
 pub(super) use rooms::snapshot_of;
 pub(super) use rooms::{Protected, RoomRules, RoomTree};
 pub(super) use rules::Hold;
-pub(super) use ruleset::marker;
+pub(super) use ruleset::{answered, marker};
 pub(super) use snapshot::Snapshot;
 
 /// A mount over a directory, if it is the one of that device and number, so that nothing in it can be changed.

@@ -11,7 +11,7 @@ use super::filter::{Needs, filter};
 use super::host::{landlock, may_mount};
 use super::readable::Around;
 use super::repositories::keeps_closed;
-use super::ruleset::{Grants, ruleset_with};
+use super::ruleset::{Grants, answered, ruleset_with};
 use crate::imp::git::Ground;
 use crate::imp::sockets::{Datagrams, Reach};
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
@@ -86,7 +86,10 @@ impl Rules {
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
-        let ruleset = ruleset_with(&Grants { writable, readable, copies: vec![], no_tcp }, &own)?;
+        let names = namespaces && mode == Mode::Workspace && keeps_closed(&self.confinement);
+        let answered = if names { answered(&self.confinement) } else { vec![] };
+        let grants = Grants { writable, answered: &answered, readable, copies: vec![], no_tcp };
+        let ruleset = ruleset_with(&grants, &own)?;
         let needs = Needs {
             mode,
             network,
@@ -103,11 +106,7 @@ impl Rules {
         // loopback either, and pays for sockets only if some were named.
         let may_ask = self.confinement.attended && (namespaces || !self.confinement.sockets.is_empty());
         let asking = (mode == Mode::Workspace && may_ask).then(|| Asking {
-            filter: filter(Needs {
-                asks: true,
-                names: namespaces && keeps_closed(&self.confinement),
-                ..needs
-            }),
+            filter: filter(Needs { asks: true, names, ..needs }),
             reach: Arc::new(self.reach(cell, own_network)),
         });
         Ok(Hold {

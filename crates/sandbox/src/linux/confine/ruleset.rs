@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{io, iter};
 
 use landlock::{
@@ -14,13 +14,15 @@ use rustix::fs::{Mode, OFlags};
 use super::super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounting::identity_of;
 use super::mounts::DEVICES;
-use crate::ConfineError;
+use crate::{ConfineError, Confinement};
 
 /// What the ruleset grants. All else of its kind is refused.
 #[derive(Debug)]
 pub(super) struct Grants<'a> {
     /// What may be changed.
     pub(super) writable: Vec<&'a Path>,
+    /// Of these, where the host makes names and opens files for writing, and the command itself cannot.
+    pub(super) answered: &'a [PathBuf],
     /// What may be read.
     pub(super) readable: Vec<&'a Path>,
     /// Copies that may be read, each if it is the file of that device and number.
@@ -45,6 +47,7 @@ pub(super) fn ruleset_with(
     let read = BitFlags::from(AccessFs::ReadFile);
     let write = AccessFs::from_write(NEWEST);
     let handled = write | read;
+    let by_the_host = by_the_host();
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(handled)?
@@ -56,7 +59,9 @@ pub(super) fn ruleset_with(
     let writable = grants.writable.iter().copied().chain(DEVICES.iter().map(Path::new));
     for path in writable {
         if let Some(fd) = opened(path)? {
-            ruleset = ruleset.add_rule(PathBeneath::new(fd, handled))?;
+            let is_answered = grants.answered.iter().any(|answered| answered == path);
+            let rights = if is_answered { handled & !by_the_host } else { handled };
+            ruleset = ruleset.add_rule(PathBeneath::new(fd, rights))?;
         }
     }
     for directory in own {
@@ -74,6 +79,24 @@ pub(super) fn ruleset_with(
         }
     }
     Ok(ruleset)
+}
+
+/// What commands may not do by themselves where the host answers for names. Sockets are bound without asking.
+fn by_the_host() -> BitFlags<AccessFs> {
+    let names = AccessFs::MakeReg | AccessFs::MakeDir | AccessFs::MakeSym | AccessFs::MakeFifo;
+    names | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::WriteFile | AccessFs::Truncate
+}
+
+/// The writable directories in which the host makes names and opens files for writing in a command's place: workspaces, what lies
+/// in them, and what they lie in, for Landlock grants a right that any directory around a file has.
+pub(in super::super) fn answered(confinement: &Confinement) -> Vec<PathBuf> {
+    const OWN: [&str; 2] = ["/tmp", "/var/tmp"];
+    let is_near = |path: &PathBuf| {
+        let mut workspaces = confinement.workspaces.iter();
+        workspaces.any(|root| path.starts_with(root) || root.starts_with(path))
+    };
+    let writable = confinement.writable.iter().cloned().chain(OWN.map(PathBuf::from));
+    writable.filter(is_near).collect()
 }
 
 /// A layer that refuses nothing that anybody could do, but makes a domain of its own: its processes cannot trace those

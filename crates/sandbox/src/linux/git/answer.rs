@@ -13,6 +13,7 @@ use rustix::net::SocketFlags;
 use super::deed::Doing;
 use super::names::{self, Part};
 use super::operation::{Named, Operation, is_about_names};
+use super::plain::Waiting;
 use super::{Ground, birth};
 use crate::StoppedBy;
 use crate::imp::confine::open_beneath;
@@ -29,6 +30,8 @@ pub(super) enum Answer {
     Done,
     /// The caller gets this file.
     File(OwnedFd, OFlags),
+    /// The caller gets it when somebody reads from it.
+    Later(Waiting),
     Refused(Errno),
 }
 
@@ -41,16 +44,26 @@ impl From<Result<Answer, Errno>> for Answer {
 /// Answers one call.
 pub(in super::super) fn answer(watch: &Arc<Watch>, call: Call) {
     debug_assert!(is_about_names(call.number), "others are answered elsewhere");
+    if call.number == libc::SYS_umask {
+        watch.masks.set();
+        return watch.listener.let_go_on(call);
+    }
     let asked = Asked { watch, call, ground: &watch.reach.ground };
     match Answer::from(asked.answer()) {
         Answer::GoOn => watch.listener.let_go_on(call),
         Answer::Done => watch.listener.answer(call, Ok(0)),
         Answer::Refused(errno) => watch.listener.answer(call, Err(errno)),
-        Answer::File(file, flags) => {
-            let kept =
-                if flags.contains(OFlags::CLOEXEC) { SocketFlags::CLOEXEC } else { SocketFlags::empty() };
-            watch.listener.give(call, &file, Place::Result, kept);
-        }
+        Answer::File(file, flags) => give(watch, call, &file, flags),
+        Answer::Later(waiting) => waiting.begin(watch, call),
+    }
+}
+
+/// Gives the caller a file that it has asked for.
+pub(super) fn give(watch: &Watch, call: Call, file: &OwnedFd, flags: OFlags) {
+    let kept = if flags.contains(OFlags::CLOEXEC) { SocketFlags::CLOEXEC } else { SocketFlags::empty() };
+    if !watch.listener.give(call, file, Place::Result, kept) {
+        // It has as many open as it may; or it is gone, and nobody hears this.
+        watch.listener.answer(call, Err(Errno::MFILE));
     }
 }
 
@@ -78,18 +91,28 @@ pub(super) struct Spot {
 impl Asked<'_> {
     fn answer(&self) -> Result<Answer, Errno> {
         let Some(operation) = Operation::of(self.call)? else { return Ok(Answer::GoOn) };
-        match &operation {
+        match self.look_at(&operation)? {
+            Answer::GoOn => self.do_plainly(&operation),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Looks whether it is about a repository, or something that others follow.
+    fn look_at(&self, operation: &Operation) -> Result<Answer, Errno> {
+        match operation {
             Operation::Rename { from, to, flags } => self.rename(from, to, *flags),
             Operation::Open { at, .. }
             | Operation::MakeDirectory { at, .. }
             | Operation::Remove { at, .. }
             | Operation::SetMode { at, .. }
             | Operation::MakeLink { at, .. }
-            | Operation::MakeOther { at } => {
-                if let Operation::MakeLink { text, .. } = &operation
+            | Operation::Link { at, .. }
+            | Operation::Truncate { at, .. }
+            | Operation::MakeNode { at, .. } => {
+                if let Operation::MakeLink { text, .. } = operation
                     && self.ground.is_hidden(Path::new(OsStr::from_bytes(text)))
                 {
-                    let path = PathBuf::from(&at.name);
+                    let path = PathBuf::from(OsStr::from_bytes(&at.name));
                     self.watch.stop(path, StoppedBy::Repository);
                     return Err(Errno::ACCESS);
                 }
@@ -97,8 +120,8 @@ impl Asked<'_> {
                 let removes = matches!(operation, Operation::Remove { .. } | Operation::SetMode { .. });
                 match &spot.home {
                     Some(_) if names::is_in_open(&spot.parts()) => self.among_data(&spot, !removes),
-                    Some(_) => Doing { asked: self, spot: &spot }.answer(&operation),
-                    None => self.outside(&spot, &operation),
+                    Some(_) => Doing { asked: self, spot: &spot }.answer(operation),
+                    None => self.outside(&spot, operation),
                 }
             }
         }
@@ -118,8 +141,10 @@ impl Asked<'_> {
                 _ => self.make_git(spot, operation),
             },
             Some(_) if !makes => Ok(Answer::GoOn),
-            _ if matches!(operation, Operation::MakeOther { .. } | Operation::MakeLink { .. })
-                && self.ground.leads_to_setting(&spot.path) =>
+            _ if matches!(
+                operation,
+                Operation::Link { .. } | Operation::MakeNode { .. } | Operation::MakeLink { .. }
+            ) && self.ground.leads_to_setting(&spot.path) =>
             {
                 Err(self.stop(spot, StoppedBy::Settings))
             }
@@ -178,7 +203,7 @@ impl Asked<'_> {
     }
 
     /// The reason why nothing may be made at a path outside of git directories.
-    fn must_not_be(&self, path: &Path) -> Option<StoppedBy> {
+    pub(super) fn must_not_be(&self, path: &Path) -> Option<StoppedBy> {
         self.ground.workspace_of(path)?;
         let name = path.file_name()?.to_str()?;
         if matches!(name, ".git" | "HEAD") {
@@ -194,13 +219,14 @@ impl Asked<'_> {
 
     /// The place of a name; none if it is of no interest.
     fn spot(&self, named: &Named) -> Result<Option<Spot>, Errno> {
-        if !named.looks_like_git() && !self.ground.may_matter(&named.name) && !self.removes_from_git(named) {
+        let Some(name) = named.text() else { return Ok(None) };
+        if !named.looks_like_git() && !self.ground.may_matter(name) && !self.removes_from_git(named) {
             return Ok(None);
         }
         let Some(theirs) = self.parent_of(named)? else { return Ok(None) };
         let parent = rustix::fs::readlink(format!("/proc/self/fd/{}", theirs.as_raw_fd()), vec![])?;
         let parent = PathBuf::from(OsStr::from_bytes(parent.as_bytes()));
-        let path = parent.join(&named.name);
+        let path = parent.join(name);
         let home = self.ground.home_of(&parent);
         let root = match (&home, self.ground.workspace_of(&parent)) {
             (Some((root, _)), _) => root.clone(),
@@ -225,7 +251,7 @@ impl Asked<'_> {
             let parts = inner.iter().map(|part| part.to_string_lossy().into_owned()).collect();
             (git, parts)
         });
-        Ok(Some(Spot { directory, name: named.name.clone(), path, root, home }))
+        Ok(Some(Spot { directory, name: name.to_owned(), path, root, home }))
     }
 
     /// Returns true for a name in a git directory that the caller has open: whoever removes a tree does so.
@@ -236,9 +262,17 @@ impl Asked<'_> {
     }
 
     /// The directory that a name is in, as the caller sees it. None if there is none: the kernel says so better.
-    fn parent_of(&self, named: &Named) -> Result<Option<OwnedFd>, Errno> {
+    pub(super) fn parent_of(&self, named: &Named) -> Result<Option<OwnedFd>, Errno> {
         let thread = self.call.thread;
         let parent = Path::new(OsStr::from_bytes(&named.parent));
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+        if matches!(named.parent.as_slice(), b"" | b"./") {
+            let from = match named.from {
+                Some(fd) => format!("/proc/{thread}/fd/{fd}"),
+                None => format!("/proc/{thread}/cwd"),
+            };
+            return Ok(rustix::fs::open(from, flags, Mode::empty()).ok());
+        }
         let path = if parent.is_absolute() {
             parent.to_owned()
         } else {
@@ -249,7 +283,6 @@ impl Asked<'_> {
             let Ok(from) = rustix::fs::readlink(from, vec![]) else { return Ok(None) };
             PathBuf::from(std::ffi::OsString::from_vec(from.into_bytes())).join(parent)
         };
-        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
         let root = rustix::fs::open(format!("/proc/{thread}/root"), flags, Mode::empty())?;
         let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
         let inner = path.strip_prefix("/").unwrap_or(&path);

@@ -42,9 +42,11 @@ impl Doing<'_> {
                 Ok(Answer::Done)
             }
             // The read-only mount says no.
-            Operation::MakeLink { .. } | Operation::MakeOther { .. } | Operation::Rename { .. } => {
-                Ok(Answer::GoOn)
-            }
+            Operation::MakeLink { .. }
+            | Operation::Link { .. }
+            | Operation::MakeNode { .. }
+            | Operation::Truncate { .. }
+            | Operation::Rename { .. } => Ok(Answer::GoOn),
         }
     }
 

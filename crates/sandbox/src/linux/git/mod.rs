@@ -4,7 +4,9 @@
 //! and renames them, so the filter hands those calls to the host, which does them where that is harmless: `answer.rs`. It only
 //! adds rights. A call that it takes for another one goes on and meets the read-only mount.
 //!
-//! Names that would make a directory a repository, or that an agent or an editor would follow, cannot be made at all.
+//! Names that would make a directory a repository, or that an agent or an editor would follow, cannot be made at all: in a
+//! workspace Landlock refuses every new name and every file that is opened for writing, and the host does what is asked for
+//! if it is harmless, see `plain.rs`.
 
 mod answer;
 mod birth;
@@ -13,13 +15,17 @@ mod deed;
 mod keys;
 mod names;
 mod operation;
+mod plain;
+mod rights;
 
 pub(super) use answer::answer;
 pub(super) use names::is_open;
 pub(super) use operation::is_about_names;
+pub(super) use rights::{Masks, separate};
 
 use std::path::{Path, PathBuf};
 
+use super::confine::{answered, capabilities};
 use crate::Confinement;
 use crate::room::KnownRepository;
 
@@ -36,6 +42,10 @@ pub(super) struct Ground {
     pub(super) own: Vec<PathBuf>,
     /// Files and directories, by the last parts of their paths, that others run or follow.
     pub(super) settings: Vec<PathBuf>,
+    /// Directories in which Landlock lets no command write, because the host does it.
+    pub(super) answered: Vec<PathBuf>,
+    /// The capabilities that commands have; none if the host has none to lose.
+    pub(super) capabilities: Option<u32>,
 }
 
 impl Ground {
@@ -54,6 +64,8 @@ impl Ground {
             free: free.cloned().collect(),
             own: confinement.kept.clone(),
             settings: confinement.settings.clone(),
+            answered: answered(confinement),
+            capabilities: rustix::process::geteuid().is_root().then(|| capabilities(confinement, true)),
         }
     }
 
@@ -126,6 +138,7 @@ mod tests {
             free: vec!["/home/u/.npm".into()],
             own: vec!["/home/u/.state".into()],
             settings: vec![".claude".into(), ".vscode/tasks.json".into()],
+            ..Ground::default()
         };
         let home = |path: &str| ground.home_of(Path::new(path)).map(|(_, git)| git);
         assert_eq!(home("/w/.git/modules/m/config"), Some("/w/.git".into()));

@@ -13,7 +13,17 @@ pub(super) struct Named {
     pub(super) from: Option<i32>,
     /// Up to the last name; may be empty.
     pub(super) parent: Vec<u8>,
-    pub(super) name: String,
+    pub(super) name: Vec<u8>,
+    /// True if a slash follows the name, so that it must be of a directory.
+    pub(super) is_directory: bool,
+}
+
+/// The file that gets another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Linked {
+    /// What a descriptor of the caller is of.
+    Descriptor(i32),
+    At(Named),
 }
 
 /// Something that a command wants to do with a name.
@@ -45,15 +55,24 @@ pub(super) enum Operation {
         at: Named,
         text: Vec<u8>,
     },
-    /// Another name for a file, or a special file.
-    MakeOther {
+    /// Another name for a file.
+    Link {
+        of: Linked,
         at: Named,
+    },
+    /// A named pipe, or another special file.
+    MakeNode {
+        at: Named,
+        mode: u32,
+    },
+    Truncate {
+        at: Named,
+        length: u64,
     },
 }
 
 impl Operation {
-    /// Reads it out of the memory of the caller. None if its path has no name at its end, or is no text: then it is nothing that
-    /// git or we know.
+    /// Reads it out of the memory of the caller. None if its path has no name at its end: the kernel has an answer to that.
     pub(super) fn of(call: Call) -> Result<Option<Self>, Errno> {
         let [first, second, third, fourth, fifth, _] = call.arguments;
         let at = |from: Option<u64>, address: u64| named(call.thread, from, address);
@@ -98,14 +117,18 @@ impl Operation {
             Kind::SetMode => at(None, first)?.map(|at| Self::SetMode { at, mode: number(second) }),
             Kind::SetModeAt => at(Some(first), second)?.map(|at| Self::SetMode { at, mode: number(third) }),
             #[cfg(target_arch = "x86_64")]
-            Kind::Link => at(None, second)?.map(|at| Self::MakeOther { at }),
-            Kind::LinkAt => at(Some(third), fourth)?.map(|at| Self::MakeOther { at }),
+            Kind::Link => another_name(linked_file(call.thread, None, first, 0)?, at(None, second)?),
+            Kind::LinkAt => another_name(
+                linked_file(call.thread, Some(first), second, number(fifth))?,
+                at(Some(third), fourth)?,
+            ),
             #[cfg(target_arch = "x86_64")]
             Kind::Symlink => linked(at(None, second)?, read_string(call.thread, first)?),
             Kind::SymlinkAt => linked(at(Some(second), third)?, read_string(call.thread, first)?),
             #[cfg(target_arch = "x86_64")]
-            Kind::Node => at(None, first)?.map(|at| Self::MakeOther { at }),
-            Kind::NodeAt => at(Some(first), second)?.map(|at| Self::MakeOther { at }),
+            Kind::Node => at(None, first)?.map(|at| Self::MakeNode { at, mode: number(second) }),
+            Kind::NodeAt => at(Some(first), second)?.map(|at| Self::MakeNode { at, mode: number(third) }),
+            Kind::Truncate => at(None, first)?.map(|at| Self::Truncate { at, length: second }),
             Kind::Unknown => None,
         })
     }
@@ -113,6 +136,25 @@ impl Operation {
 
 fn linked(at: Option<Named>, text: Vec<u8>) -> Option<Operation> {
     Some(Operation::MakeLink { at: at?, text })
+}
+
+fn another_name(of: Option<Linked>, at: Option<Named>) -> Option<Operation> {
+    Some(Operation::Link { of: of?, at: at? })
+}
+
+/// The file that a link is made of. None if it has no name: the kernel knows better.
+fn linked_file(thread: i32, from: Option<u64>, address: u64, flags: u32) -> Result<Option<Linked>, Errno> {
+    let flags = AtFlags::from_bits_retain(flags);
+    let path = read_string(thread, address)?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is an int to the kernel")]
+    let directory = from.map(|fd| fd as i32);
+    if path.is_empty() && flags.contains(AtFlags::EMPTY_PATH) {
+        return Ok(directory.map(Linked::Descriptor));
+    }
+    if flags.contains(AtFlags::SYMLINK_FOLLOW) {
+        return Ok(descriptor_in(&path).map(Linked::Descriptor));
+    }
+    Ok(parse(from, &path).map(Linked::At))
 }
 
 fn renamed(from: Option<Named>, to: Option<Named>, flags: u32) -> Option<Operation> {
@@ -149,6 +191,7 @@ enum Kind {
     #[cfg(target_arch = "x86_64")]
     Node,
     NodeAt,
+    Truncate,
     Unknown,
 }
 
@@ -185,6 +228,7 @@ impl Kind {
             #[cfg(target_arch = "x86_64")]
             libc::SYS_mknod => Self::Node,
             libc::SYS_mknodat => Self::NodeAt,
+            libc::SYS_truncate => Self::Truncate,
             _ => Self::Unknown,
         }
     }
@@ -192,28 +236,68 @@ impl Kind {
 
 /// The calls that are asked about.
 pub(in super::super) fn is_about_names(call: c_long) -> bool {
-    !matches!(Kind::of(call), Kind::Unknown)
+    call == libc::SYS_umask || !matches!(Kind::of(call), Kind::Unknown)
 }
 
 fn named(thread: i32, from: Option<u64>, address: u64) -> Result<Option<Named>, Errno> {
-    let path = read_string(thread, address)?;
+    Ok(parse(from, &read_string(thread, address)?))
+}
+
+fn parse(from: Option<u64>, path: &[u8]) -> Option<Named> {
     #[expect(clippy::cast_possible_truncation, reason = "it is an int to the kernel")]
     let from = from.map(|fd| fd as i32).filter(|fd| *fd != libc::AT_FDCWD);
-    Ok(split(&path).map(|(parent, name)| Named { from, parent: parent.to_owned(), name: name.to_owned() }))
+    split(path).map(|(parent, name)| Named {
+        from,
+        parent: parent.to_owned(),
+        name: name.to_owned(),
+        is_directory: path.ends_with(b"/"),
+    })
 }
 
 /// The path up to its last name, and that name.
-fn split(path: &[u8]) -> Option<(&[u8], &str)> {
+fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
     let start = path[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
-    let name = str::from_utf8(&path[start..end]).ok()?;
-    (!matches!(name, "" | "." | "..")).then_some((&path[..start], name))
+    let name = &path[start..end];
+    (!matches!(name, b"" | b"." | b"..")).then_some((&path[..start], name))
+}
+
+/// The number of a descriptor of the caller, by one of the paths that it has for itself.
+fn descriptor_in(path: &[u8]) -> Option<i32> {
+    let number = match path {
+        b"/dev/stdin" => return Some(0),
+        b"/dev/stdout" => return Some(1),
+        b"/dev/stderr" => return Some(2),
+        path => path.strip_prefix(b"/proc/self/fd/").or_else(|| path.strip_prefix(b"/dev/fd/"))?,
+    };
+    str::from_utf8(number).ok()?.parse().ok()
 }
 
 impl Named {
     /// Returns true if it may lie in a git directory, going by its looks.
     pub(super) fn looks_like_git(&self) -> bool {
-        self.parent.windows(4).any(|part| part == b".git") || self.name.ends_with(".lock")
+        self.parent.windows(4).any(|part| part == b".git") || self.name.ends_with(b".lock")
+    }
+
+    /// The name, if it is text. What git or we know is.
+    pub(super) fn text(&self) -> Option<&str> {
+        str::from_utf8(&self.name).ok()
+    }
+
+    /// The descriptor of the caller that it is another path of.
+    pub(super) fn descriptor(&self) -> Option<i32> {
+        descriptor_in(&[self.parent.as_slice(), &self.name].concat())
+    }
+
+    /// Returns true for devices and the process table, which no command can make names in.
+    pub(super) fn is_the_kernels(&self) -> bool {
+        [&b"/dev/"[..], b"/proc/"].iter().any(|place| self.parent.starts_with(place))
+    }
+
+    /// The place that a link leads to, which lies where that name is.
+    pub(super) fn followed(directory: &[u8], text: &[u8]) -> Option<Self> {
+        let path = if text.starts_with(b"/") { text.to_vec() } else { [directory, b"/", text].concat() };
+        parse(None, &path)
     }
 }
 
@@ -224,13 +308,23 @@ mod tests {
     #[test]
     fn the_last_name_of_a_path() {
         let parts = |path: &'static str| split(path.as_bytes());
-        assert_eq!(parts("a/b"), Some((&b"a/"[..], "b")));
-        assert_eq!(parts("/a"), Some((&b"/"[..], "a")));
-        assert_eq!(parts("a//"), Some((&b""[..], "a")));
-        assert_eq!(parts("/.git/"), Some((&b"/"[..], ".git")));
+        assert_eq!(parts("a/b"), Some((&b"a/"[..], &b"b"[..])));
+        assert_eq!(parts("/a"), Some((&b"/"[..], &b"a"[..])));
+        assert_eq!(parts("a//"), Some((&b""[..], &b"a"[..])));
+        assert_eq!(parts("/.git/"), Some((&b"/"[..], &b".git"[..])));
         for path in ["", "/", ".", "a/..", "a/."] {
             assert_eq!(parts(path), None, "{path}");
         }
-        assert_eq!(split(b"\xff/HEAD"), Some((&b"\xff/"[..], "HEAD")));
+        assert_eq!(split(b"\xff/HEAD"), Some((&b"\xff/"[..], &b"HEAD"[..])));
+    }
+
+    #[test]
+    fn paths_of_descriptors() {
+        for (path, number) in [("/dev/stdout", 1), ("/dev/fd/7", 7), ("/proc/self/fd/12", 12)] {
+            assert_eq!(descriptor_in(path.as_bytes()), Some(number), "{path}");
+        }
+        for path in ["/dev/fd/", "/dev/fd/x", "/proc/self/fd/1/x", "/tmp/1"] {
+            assert_eq!(descriptor_in(path.as_bytes()), None, "{path}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::git::Ground;
+use super::git::{Ground, Masks, separate};
 use crate::{Stopped, StoppedBy};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
@@ -89,6 +89,10 @@ pub(super) struct Watch {
     pub(super) locks: Mutex<Vec<(u64, u64)>>,
     /// Worktrees that it is about to make: their git directories, and their names in it.
     pub(super) worktrees: Mutex<Vec<(PathBuf, String)>>,
+    /// The masks of its processes.
+    pub(super) masks: Masks,
+    /// Shared by all who wait for somebody to read from a pipe.
+    pub(super) pipes: Arc<()>,
     queue: queue::Queue,
     relays: Mutex<Vec<Arc<relay::Relay>>>,
     /// Sockets that send under the names of the command's own.
@@ -106,6 +110,8 @@ impl Watch {
             stopped: Mutex::default(),
             locks: Mutex::default(),
             worktrees: Mutex::default(),
+            masks: Masks::default(),
+            pipes: Arc::default(),
             queue: queue::Queue::default(),
             relays: Mutex::default(),
             senders: Mutex::default(),
@@ -204,6 +210,9 @@ impl Broker {
     }
 
     fn answer_all(&self) {
+        if !separate() {
+            return tracing::warn!("nobody answers for commands: this thread cannot have a mask of its own");
+        }
         let mut events = Vec::with_capacity(16);
         loop {
             match epoll::wait(&self.events, rustix::buffer::spare_capacity(&mut events), None) {

@@ -164,17 +164,36 @@ impl Listener {
         place: Place,
         kept: SocketFlags,
     ) -> bool {
-        #[expect(clippy::cast_possible_truncation, reason = "the flags are 1 and 2")]
+        #[expect(clippy::cast_possible_truncation, reason = "the flag is 1")]
         let (flags, newfd) = match place {
-            Place::Result => (libc::SECCOMP_ADDFD_FLAG_SEND as u32, 0),
+            Place::Result => (0, 0),
             Place::Instead(fd) => (libc::SECCOMP_ADDFD_FLAG_SETFD as u32, fd.cast_unsigned()),
         };
         // The only flag of a descriptor; it has the same value for a socket.
         let newfd_flags = (kept & SocketFlags::CLOEXEC).bits();
         let srcfd = socket.as_raw_fd().cast_unsigned();
         let mut added = libc::seccomp_notif_addfd { id: call.id, flags, srcfd, newfd, newfd_flags };
-        // SAFETY: the value is a live one of the type that the request reads.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added) >= 0 }
+        let Some(number) = self.added(&mut added) else { return false };
+        // Not with `SECCOMP_ADDFD_FLAG_SEND`: if we are stopped in the middle of it, the caller gets 0 and no descriptor.
+        if let Place::Result = place {
+            self.answer(call, Ok(number.into()));
+        }
+        true
+    }
+
+    fn added(&self, request: &mut libc::seccomp_notif_addfd) -> Option<RawFd> {
+        loop {
+            // SAFETY: the value is a live one of the type that the request reads.
+            let number = unsafe {
+                libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut *request)
+            };
+            if number >= 0 {
+                return Some(number);
+            }
+            if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return None;
+            }
+        }
     }
 
     fn request<T>(&self, number: libc::Ioctl, value: *mut T) -> bool {

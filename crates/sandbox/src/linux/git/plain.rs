@@ -1,0 +1,304 @@
+//! Ordinary files of a workspace.
+//!
+//! Landlock lets no command make a name in a workspace, or open a file there for writing: a path that was looked at may be
+//! another one when the kernel reads it again. So the host does it, at the very place that it has looked at, as the caller would:
+//! through the caller's mounts, with its rights and its mask.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, StatxAttributes, StatxFlags, fcntl_setfl, fstat,
+    ftruncate, linkat, mkdirat, mknodat, openat, readlinkat, renameat_with, statat, statx, symlinkat,
+};
+use rustix::io::Errno;
+
+use super::answer::{Answer, Asked};
+use super::names;
+use super::operation::{Linked, Named, Operation};
+use super::rights::Rights;
+use crate::imp::sockets::Watch;
+use crate::imp::sockets::notice::Call;
+
+/// A name in a directory of a workspace, as the caller sees it.
+struct Place {
+    directory: OwnedFd,
+    /// The path of that directory.
+    around: PathBuf,
+    name: Vec<u8>,
+}
+
+impl Place {
+    fn path(&self) -> PathBuf {
+        self.around.join(OsStr::from_bytes(&self.name))
+    }
+
+    fn kind(&self) -> Option<FileType> {
+        let stat = statat(&self.directory, self.name.as_slice(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(FileType::from_raw_mode(stat.st_mode))
+    }
+
+    /// Returns true if something is mounted there for the caller.
+    fn is_mount(&self) -> bool {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        let found = statx(&self.directory, self.name.as_slice(), flags, StatxFlags::TYPE);
+        found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    }
+}
+
+impl Asked<'_> {
+    /// Does what was asked for if it is about ordinary files of a workspace. All else goes on, and Landlock and the mounts hold.
+    pub(super) fn do_plainly(&self, operation: &Operation) -> Result<Answer, Errno> {
+        match operation {
+            Operation::Open { at, flags, mode } => self.open(at, *flags, *mode),
+            Operation::Truncate { at, length } => match self.open(at, OFlags::WRONLY, 0)? {
+                Answer::File(file, _) => ftruncate(&file, *length).map(|()| Answer::Done),
+                other => Ok(other),
+            },
+            Operation::MakeDirectory { at, mode } => {
+                self.make(at, |place| mkdirat(&place.directory, place.name.as_slice(), raw(*mode)))
+            }
+            Operation::MakeLink { at, text } if !at.is_directory => {
+                self.make(at, |place| symlinkat(text.as_slice(), &place.directory, place.name.as_slice()))
+            }
+            Operation::MakeNode { at, mode } if !at.is_directory => match FileType::from_raw_mode(*mode) {
+                kind @ (FileType::Fifo | FileType::RegularFile | FileType::Socket) => self
+                    .make(at, |place| mknodat(&place.directory, place.name.as_slice(), kind, raw(*mode), 0)),
+                _ => Ok(Answer::GoOn),
+            },
+            Operation::Link { of, at } if !at.is_directory => self.link(of, at),
+            Operation::Rename { from, to, flags } => self.move_file(from, to, *flags),
+            Operation::MakeLink { .. } | Operation::MakeNode { .. } | Operation::Link { .. } => {
+                Ok(Answer::GoOn)
+            }
+            Operation::Remove { .. } | Operation::SetMode { .. } => Ok(Answer::GoOn),
+        }
+    }
+
+    fn make(&self, at: &Named, act: impl Fn(&Place) -> Result<(), Errno>) -> Result<Answer, Errno> {
+        let Some(place) = self.place(at)? else { return Ok(Answer::GoOn) };
+        let _rights = self.rights();
+        act(&place).map(|()| Answer::Done)
+    }
+
+    fn open(&self, at: &Named, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
+        /// As many links as the kernel follows in one path.
+        const MOST_LINKS: usize = 40;
+        if let Some(number) = at.descriptor() {
+            return self.open_again(number, flags);
+        }
+        // A directory cannot be written, and the kernel says so in its own words.
+        if at.is_directory || flags.contains(OFlags::PATH) {
+            return Ok(Answer::GoOn);
+        }
+        if flags.contains(OFlags::TMPFILE) {
+            return self.open_nameless(at, flags, mode);
+        }
+        let mut at = at.clone();
+        for _ in 0..MOST_LINKS {
+            let Some(place) = self.place(&at)? else { return Ok(Answer::GoOn) };
+            match self.open_at(&place, flags, mode) {
+                Err(Errno::LOOP) if !flags.contains(OFlags::NOFOLLOW) => {
+                    let text = readlinkat(&place.directory, place.name.as_slice(), vec![])?;
+                    let around = place.around.as_os_str().as_bytes();
+                    let Some(next) = Named::followed(around, text.as_bytes()) else {
+                        return Ok(Answer::GoOn);
+                    };
+                    at = next;
+                }
+                Err(Errno::NXIO) if place.kind() == Some(FileType::Fifo) => {
+                    return Ok(Answer::Later(Waiting { place: place.directory, name: place.name, flags }));
+                }
+                opened => return opened,
+            }
+        }
+        Err(Errno::LOOP)
+    }
+
+    fn open_at(&self, place: &Place, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
+        // A name that is new is of no pipe that could make us wait.
+        let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
+        let patience = if is_new { OFlags::empty() } else { OFlags::NONBLOCK };
+        let opening = flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC | patience;
+        let rights = self.rights();
+        let file = openat(&place.directory, place.name.as_slice(), opening, raw(mode))?;
+        drop(rights);
+        if !is_new && !flags.contains(OFlags::NONBLOCK) {
+            fcntl_setfl(&file, flags & (OFlags::APPEND | OFlags::DIRECT))?;
+        }
+        Ok(Answer::File(file, flags))
+    }
+
+    /// A file without a name, in a directory that is named.
+    fn open_nameless(&self, at: &Named, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
+        let mut inner = at.clone();
+        inner.parent.extend(&at.name);
+        inner.name = b".".to_vec();
+        let Some(place) = self.place(&inner)? else { return Ok(Answer::GoOn) };
+        let _rights = self.rights();
+        let file = openat(&place.directory, c".", flags | OFlags::CLOEXEC, raw(mode))?;
+        Ok(Answer::File(file, flags))
+    }
+
+    /// Opens what a descriptor of the caller is of, as `> /dev/stdout` does.
+    fn open_again(&self, number: i32, flags: OFlags) -> Result<Answer, Errno> {
+        let path = format!("/proc/{}/fd/{number}", self.call.thread);
+        let Ok(file) = rustix::fs::open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
+            return Ok(Answer::GoOn);
+        };
+        if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile || !self.is_plain(&file)? {
+            return Ok(Answer::GoOn);
+        }
+        self.still_asked()?;
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let _rights = self.rights();
+        let opening = flags & !(OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW) | OFlags::CLOEXEC;
+        Ok(Answer::File(rustix::fs::open(own, opening, Mode::empty())?, flags))
+    }
+
+    fn link(&self, of: &Linked, at: &Named) -> Result<Answer, Errno> {
+        let Some(place) = self.place(at)? else { return Ok(Answer::GoOn) };
+        let (directory, name) = (place.directory.as_fd(), place.name.as_slice());
+        match of {
+            Linked::Descriptor(number) => {
+                let path = format!("/proc/{}/fd/{number}", self.call.thread);
+                let file = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+                if !self.is_plain(&file)? {
+                    return Ok(Answer::GoOn);
+                }
+                self.still_asked()?;
+                let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+                let _rights = self.rights();
+                linkat(CWD, own, directory, name, AtFlags::SYMLINK_FOLLOW)?;
+            }
+            Linked::At(source) => {
+                // Another name for what must stay as it is would be a way around its own.
+                let Some(source) = self.place(source)? else { return Ok(Answer::GoOn) };
+                let _rights = self.rights();
+                linkat(&source.directory, source.name.as_slice(), directory, name, AtFlags::empty())?;
+            }
+        }
+        Ok(Answer::Done)
+    }
+
+    fn move_file(&self, from: &Named, to: &Named, flags: u32) -> Result<Answer, Errno> {
+        let (Some(source), Some(target)) = (self.place(from)?, self.place(to)?) else {
+            return Ok(Answer::GoOn);
+        };
+        // A mount is no obstacle to us, who see it from outside, and would go with the name.
+        if source.is_mount() || target.is_mount() {
+            return Err(Errno::BUSY);
+        }
+        let kind = source.kind();
+        if (from.is_directory || to.is_directory) && kind != Some(FileType::Directory) {
+            return Err(if kind.is_some() { Errno::NOTDIR } else { Errno::NOENT });
+        }
+        let _rights = self.rights();
+        let flags = RenameFlags::from_bits_retain(flags);
+        let (old, new) = (source.name.as_slice(), target.name.as_slice());
+        renameat_with(&source.directory, old, &target.directory, new, flags).map(|()| Answer::Done)
+    }
+
+    /// The place of a name, if it is an ordinary one in a workspace.
+    fn place(&self, named: &Named) -> Result<Option<Place>, Errno> {
+        if named.is_the_kernels() {
+            return Ok(None);
+        }
+        let Some(directory) = self.parent_of(named)? else { return Ok(None) };
+        let around = path_of(&directory)?;
+        let place = Place { directory, around, name: named.name.clone() };
+        if !self.is_ordinary(&place.path()) {
+            return Ok(None);
+        }
+        self.still_asked()?;
+        Ok(Some(place))
+    }
+
+    fn is_plain(&self, file: &OwnedFd) -> Result<bool, Errno> {
+        let path = path_of(file)?;
+        // A file that has no name any more is nothing that others follow.
+        let path =
+            path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map_or(path.as_path(), Path::new);
+        Ok(self.is_ordinary(path))
+    }
+
+    /// Returns true for a path that the host answers for, and that neither git nor anybody else follows.
+    fn is_ordinary(&self, path: &Path) -> bool {
+        let ground = self.ground;
+        let is_ours = ground.answered.iter().any(|root| path.starts_with(root) && path != root);
+        let is_closed = |hidden: &PathBuf| path.starts_with(hidden);
+        if !is_ours || self.watch.reach.closed.iter().any(is_closed) {
+            return false;
+        }
+        if ground.workspace_of(path).is_none() {
+            return true;
+        }
+        match ground.home_of(path) {
+            Some((_, git)) => {
+                let inner = path.strip_prefix(&git).unwrap_or(path);
+                let parts: Option<Vec<&str>> = inner.iter().map(OsStr::to_str).collect();
+                let is_data = |parts: &Vec<&str>| names::is_in_open(parts);
+                let name = path.file_name().and_then(OsStr::to_str);
+                parts.as_ref().is_some_and(is_data) && name.is_some_and(|name| !names::makes_repository(name))
+            }
+            None => self.must_not_be(path).is_none(),
+        }
+    }
+
+    /// Fails if the caller has gone: its number may be another's.
+    fn still_asked(&self) -> Result<(), Errno> {
+        if self.watch.listener.still_waits(self.call) { Ok(()) } else { Err(Errno::INTR) }
+    }
+
+    fn rights(&self) -> Rights {
+        Rights::of_caller(self.ground.capabilities, self.watch.masks.of(self.call.thread))
+    }
+}
+
+/// A pipe that is opened for writing when somebody reads from it.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    place: OwnedFd,
+    name: Vec<u8>,
+    flags: OFlags,
+}
+
+impl Waiting {
+    /// Opens it when it can be, in a thread of its own, for as long as the caller waits.
+    pub(super) fn begin(self, watch: &Arc<Watch>, call: Call) {
+        const PAUSE: Duration = Duration::from_millis(5);
+        const MOST: usize = 64;
+        let theirs = Arc::clone(watch);
+        let opening = move || {
+            let _counted = Arc::clone(&theirs.pipes);
+            while theirs.listener.still_waits(call) {
+                let flags = self.flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                match openat(&self.place, self.name.as_slice(), flags & !OFlags::CREATE, Mode::empty()) {
+                    Err(Errno::NXIO) => std::thread::sleep(PAUSE),
+                    Err(errno) => return theirs.listener.answer(call, Err(errno)),
+                    Ok(pipe) => {
+                        let _ = fcntl_setfl(&pipe, self.flags & OFlags::NONBLOCK);
+                        return super::answer::give(&theirs, call, &pipe, self.flags);
+                    }
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("bashtion-pipe".to_owned()).stack_size(64 << 10);
+        if Arc::strong_count(&watch.pipes) > MOST || thread.spawn(opening).is_err() {
+            watch.listener.answer(call, Err(Errno::AGAIN));
+        }
+    }
+}
+
+fn raw(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode & 0o7777)
+}
+
+fn path_of(file: &OwnedFd) -> Result<PathBuf, Errno> {
+    let path = rustix::fs::readlink(format!("/proc/self/fd/{}", file.as_raw_fd()), vec![])?;
+    Ok(PathBuf::from(OsStr::from_bytes(path.as_bytes())))
+}
