@@ -62,7 +62,7 @@ impl Audit {
             // Without the command: whoever answers elsewhere does not know what to mask in it.
             Event::Answered { operation_id, approval_id, answer } => {
                 let (decision, by, reason) = match answer {
-                    Answer::Approved { by } => (Some("allow"), Some(by), None),
+                    Answer::Approved { by } | Answer::Waived { by } => (Some("allow"), Some(by), None),
                     Answer::Denied { by, reason } => (Some("deny"), Some(by), Some(reason)),
                     Answer::NoAnswer => (None, None, None),
                 };

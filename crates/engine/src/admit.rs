@@ -10,6 +10,7 @@ use std::time::Duration;
 use bashtion_guard::secrets::{MovedPlace, moved_places};
 use bashtion_sandbox::open_directory;
 
+use crate::approval::Grant;
 use crate::context::Roots;
 use crate::display::display;
 use crate::engine::Settings;
@@ -50,6 +51,8 @@ pub(crate) struct Job {
     pub(crate) leftovers: Leftovers,
     pub(crate) keep_file: KeepFile,
     pub(crate) sandbox: Option<SandboxSettings>,
+    /// What it gets beside that if somebody agrees; after that, what it has got.
+    pub(crate) grant: Grant,
 }
 
 /// Longer commands cannot be judged in reasonable time, and nobody writes one.
@@ -207,6 +210,7 @@ impl Job {
             leftovers: request.leftovers.unwrap_or(settings.leftovers),
             keep_file: request.keep_file,
             sandbox: request.sandbox,
+            grant: Grant::default(),
         })
     }
 }

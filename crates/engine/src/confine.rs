@@ -177,7 +177,14 @@ impl Confining {
             Mode::Workspace => workspaces(job, settings, &mut notes),
             Mode::Off | Mode::ReadOnly => vec![],
         };
-        let way = match offer(job, settings, tools, &workspaces, &mut notes) {
+        let offered = if job.grant.is_empty() || settings.mode == Mode::Off {
+            offer(job, settings, tools, &workspaces, &mut notes)
+        } else {
+            // What others of its workspace run in cannot be opened for one of them.
+            notes.push("it ran alone and not in the room of its workspace, because more was approved for it than others have".to_owned());
+            Offer::Nothing
+        };
+        let way = match offered {
             Offer::Room(shared) => Way::Room(shared),
             Offer::Temporary(temporary) => {
                 let mut confinement = alone(job, settings, tools, workspaces)?;
@@ -186,7 +193,8 @@ impl Confining {
                 Way::Alone { confinement: Box::new(confinement), temporary: Some(temporary) }
             }
             Offer::Nothing => {
-                let confinement = Box::new(alone(job, settings, tools, workspaces)?);
+                let mut confinement = Box::new(alone(job, settings, tools, workspaces)?);
+                notes.extend(job.grant.open(&mut confinement));
                 Way::Alone { confinement, temporary: None }
             }
         };
@@ -283,11 +291,13 @@ fn alone(
     };
     let caches = existing.caches.iter().filter(|_| settings.mode == Mode::Workspace).cloned();
     let writable: Vec<PathBuf> = workspaces.iter().cloned().chain(caches).collect();
+    let granted: Vec<PathBuf> =
+        writable.iter().cloned().chain(job.grant.writable.iter().map(PathBuf::from)).collect();
     let secrets = existing.secrets.iter().chain(&existing.env_files);
     Ok(Confinement {
         mode: settings.mode,
         network: if settings.mode == Mode::ReadOnly { Network::Off } else { settings.network },
-        temporary: scratch_place(job, tools.state, &writable),
+        temporary: scratch_place(job, tools.state, &granted),
         writable,
         workspaces,
         kept: settings.kept.iter().chain([&own]).filter_map(|path| path.canonicalize().ok()).collect(),
@@ -397,7 +407,7 @@ pub(crate) fn too_wide(root: &Path, home: Option<&Path>, kept: &[PathBuf]) -> Op
 const OWN: &str = "Bashtion's own configuration or state would be in it";
 
 /// What does not exist cannot be kept from being made.
-fn would_hold(root: &Path, kept: &[PathBuf]) -> Option<&'static str> {
+pub(crate) fn would_hold(root: &Path, kept: &[PathBuf]) -> Option<&'static str> {
     let would = kept.iter().any(|path| path.starts_with(root) && path.symlink_metadata().is_err());
     would.then_some(OWN)
 }

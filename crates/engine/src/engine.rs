@@ -8,7 +8,9 @@ use bashtion_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 
 use crate::admit::{AdmitError, Job};
-use crate::approval::{ApprovalLimits, Approvals, Approver, Asking, Beforehand, Place, ask_beforehand};
+use crate::approval::{
+    ApprovalLimits, Approvals, Approver, Asking, Beforehand, Place, ask_beforehand, foresee,
+};
 use crate::conclude::{conclude, not_permitted};
 use crate::event::EndTeller;
 use crate::judge::{analyze, judge, world};
@@ -219,6 +221,7 @@ impl Engine {
         let world = world(&job, settings);
         let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
         let verdict = judge(&analysis, &job, &world, &settings.policy); // pure: allow, ask, deny
+        let verdict = foresee(&mut job, &analysis, verdict, &world, settings); // what an approval would make possible
         self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run
         context.notify(|| Event::judged(&job, &verdict, context));
         let end = EndTeller::new(context, &self.books); // if this is dropped while somebody is asked, or fails to start

@@ -64,7 +64,7 @@ mod waiting;
 pub use admit::AdmitError;
 pub use approval::{
     Answer, Answering, Approval, ApprovalError, ApprovalId, ApprovalLimits, ApprovalList, ApprovalState,
-    Approvals, Approver, InvalidApprovalId, Question, approve_with,
+    Approvals, Approver, Grant, InvalidApprovalId, Question, approve_with,
 };
 pub use bashtion_guard::{
     CustomRule, DecidedBy, Decision, Finding, PartDecision, PermissionError, PermissionSettings, Permissions,

@@ -12,6 +12,7 @@ use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use rustix::fs::{Access, access};
 
+use crate::approval::Grant;
 use crate::confine::{Confining, Tools};
 use crate::denials::Wishes;
 use crate::engine::Settings;
@@ -66,6 +67,8 @@ pub(crate) struct Facts {
     pub(crate) verdict: Verdict,
     /// Who agreed, if somebody had to.
     pub(crate) approval: Option<Approved>,
+    /// What it has got by that.
+    pub(crate) grant: Grant,
     pub(crate) wishes: Wishes,
     /// The stages of the pipeline with which it ends, as they are written.
     pub(crate) stages: Vec<String>,
@@ -74,7 +77,9 @@ pub(crate) struct Facts {
 impl Facts {
     /// For whoever reads the result.
     pub(crate) fn approved_by(&self) -> Option<String> {
-        self.approval.as_ref().map(|approval| format!("approved by {}", approval.by))
+        let approval = self.approval.as_ref()?;
+        let given: String = self.grant.in_words().iter().map(|words| format!("; {words}")).collect();
+        Some(format!("approved by {}{given}", approval.by))
     }
 }
 
@@ -144,10 +149,10 @@ impl Plan {
         let keeper = supervisor(settings).ok();
         let tools =
             Tools { sandbox, places, rooms, state: &state, keeper: keeper.as_deref(), shell: &program };
-        let wanted = job.sandbox.as_ref().unwrap_or(&settings.sandbox);
+        let wanted = job.grant.applied_to(job.sandbox.as_ref().unwrap_or(&settings.sandbox));
         let programs: Vec<&str> = analysis.commands.iter().map(|found| found.program.as_str()).collect();
-        let confining =
-            Confining::new(&job, wanted, tools, &programs).map_err(|source| PlanError::Secrets { source })?;
+        let confining = Confining::new(&job, &wanted, tools, &programs)
+            .map_err(|source| PlanError::Secrets { source })?;
         Ok(Self {
             confining,
             program,
@@ -168,6 +173,7 @@ impl Plan {
                 home: job.home,
                 verdict,
                 approval,
+                grant: job.grant,
                 wishes: Wishes::of(analysis),
                 stages,
             },

@@ -4,7 +4,7 @@ use bashtion_guard::{Decision, Finding, Span, Verdict};
 
 use crate::Status;
 use crate::admit::Job;
-use crate::approval::{ApprovalId, Asking, Reply};
+use crate::approval::{ApprovalId, Asking, Grant, Reply};
 use crate::ledger::LedgerError;
 
 /// Leave to run one command, which is in it. Nothing is launched without one, and only [`settle`] makes them.
@@ -55,7 +55,11 @@ pub(crate) async fn settle(job: Job, verdict: Verdict, asking: Asking<'_>) -> Re
         Decision::Ask => Box::pin(asking.ask(&job, &verdict)).await?,
     };
     Ok(match reply {
-        Reply::Approved { by, id } => permitted(job, verdict, Some(Approved { by, id })),
+        Reply::Approved { by, id, grants: true } => permitted(job, verdict, Some(Approved { by, id })),
+        Reply::Approved { by, id, grants: false } => {
+            let job = Job { grant: Grant::default(), ..job };
+            permitted(job, verdict, Some(Approved { by, id }))
+        }
         Reply::Denied { by, reason, id } => {
             let verdict = denied(verdict, &job.command, &by, &reason);
             refused(job, verdict, Status::Refused, id, None)

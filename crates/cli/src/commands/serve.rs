@@ -207,8 +207,9 @@ fn setup(args: &Args) -> Result<Setup, CliError> {
     engine = match args.approve {
         Approve::Ask => engine.approval_limits(profile.approvals.clone()),
         Approve::Never => engine,
-        Approve::Always => engine
-            .approver(approve_with(|_| async { Answer::Approved { by: "--approve always".to_owned() } })),
+        Approve::Always => {
+            engine.approver(approve_with(|_| async { Answer::Waived { by: "--approve always".to_owned() } }))
+        }
     };
     if let Some(dir) = state_dir() {
         engine = engine.state_dir(dir);

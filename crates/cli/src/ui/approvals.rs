@@ -22,6 +22,9 @@ pub(crate) fn approval_table(approvals: &[Approval]) -> String {
             let more = if more == 0 { String::new() } else { format!(" (and {more} more, see it in full)") };
             text += &format!("{:20}  {}{more}\n", "", beginning(confined));
         }
+        for words in approval.grant.in_words().iter().take(3) {
+            text += &format!("{:20}  {}\n", "", beginning(words));
+        }
         for finding in approval.verdict.findings.iter().take(3) {
             text += &format!("{:20}  {}: {}\n", "", finding.rule, beginning(&finding.message));
         }
@@ -70,6 +73,7 @@ pub(crate) fn approval_as_json(approval: &Approval) -> Value {
         "verdict": approval.verdict,
         "effects": approval.effects,
         "circumstances": approval.circumstances,
+        "grant": approval.grant,
     })
 }
 

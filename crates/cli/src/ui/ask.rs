@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bashtion::{Approval, Question, Suggestion, Verdict};
+use bashtion::{Approval, Grant, Question, Suggestion, Verdict};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::stdio;
@@ -56,6 +56,7 @@ fn asked(question: &Question, suggestion: Option<&Suggestion>) -> String {
         verdict: &question.verdict,
         effects: &question.effects,
         circumstances: &question.circumstances,
+        grant: &question.grant,
     };
     let mut frame = about.framed("This command needs your approval", if width == 0 { 80 } else { width });
     if let Some(Suggestion { exact, pattern }) = suggestion {
@@ -133,6 +134,7 @@ struct About<'a> {
     verdict: &'a Verdict,
     effects: &'a [String],
     circumstances: &'a [String],
+    grant: &'a Grant,
 }
 
 impl About<'_> {
@@ -148,6 +150,12 @@ impl About<'_> {
         frame.heading("how it would run");
         for circumstance in self.circumstances {
             frame.quote(circumstance);
+        }
+        if !self.grant.is_empty() {
+            frame.heading("what it gets if you agree, beside what every command has");
+        }
+        for words in self.grant.in_words() {
+            frame.quote(&words);
         }
         if let Some(description) = self.description {
             frame.heading("for, in the words of whoever wants to run it");
@@ -179,6 +187,7 @@ pub(crate) fn approval_in_full(approval: &Approval, closing: &str) -> String {
         verdict: &approval.verdict,
         effects: &approval.effects,
         circumstances: &approval.circumstances,
+        grant: &approval.grant,
     };
     let width = tcgetwinsize(stdio::stdout()).map_or(usize::MAX, |size| usize::from(size.ws_col));
     about.framed(approval.id.as_str(), if width == 0 { 80 } else { width }).close(closing)

@@ -4,6 +4,7 @@
 mod agents;
 mod approval;
 mod approval_terminal;
+mod approved;
 mod audit;
 mod check;
 mod config;

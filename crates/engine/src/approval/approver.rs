@@ -10,7 +10,7 @@ use bashtion_guard::Analysis;
 use serde::{Deserialize, Serialize};
 
 use super::circumstances::circumstances;
-use super::{ApprovalId, Binding, Place};
+use super::{ApprovalId, Binding, Grant, Place};
 use crate::admit::Job;
 use crate::engine::Settings;
 use crate::{Suggestion, ToolContext, Verdict};
@@ -68,6 +68,8 @@ pub struct Question {
     pub effects: Vec<String>,
     /// Under what circumstances, in words: how it is confined, what variables it gets, how long it may take.
     pub circumstances: Vec<String>,
+    /// What it gets for this one run if somebody agrees, beside what every command has.
+    pub grant: Grant,
     /// What could be permitted for good, so that it is not asked about again.
     pub suggestion: Option<Suggestion>,
     /// Everything that the answer is about.
@@ -78,8 +80,13 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// It may run, this once.
+    /// It may run, this once, and gets what the question names.
     Approved {
+        /// Who says so.
+        by: String,
+    },
+    /// It may run, this once, confined as every other: nobody has looked at it, so it gets nothing that the question names.
+    Waived {
         /// Who says so.
         by: String,
     },
@@ -123,7 +130,9 @@ impl Question {
             verdict: verdict.clone(),
             effects: effects(analysis),
             circumstances: circumstances(job, settings, session, place),
-            suggestion: settings.policy.suggest(analysis, verdict),
+            grant: job.grant.clone(),
+            // What is allowed from now on would run as confined as ever, and fail.
+            suggestion: job.grant.is_empty().then(|| settings.policy.suggest(analysis, verdict)).flatten(),
             binding: Binding::of(job, settings, session, place),
         }
     }

@@ -29,6 +29,8 @@ pub(crate) enum Reply {
     Approved {
         by: String,
         id: Option<ApprovalId>,
+        /// True if it gets what the question names.
+        grants: bool,
     },
     Denied {
         by: String,
@@ -103,7 +105,8 @@ impl Asking<'_> {
             answer: answer.clone(),
         })?;
         Ok(match answer {
-            Answer::Approved { by } => Reply::Approved { by, id },
+            Answer::Approved { by } => Reply::Approved { by, id, grants: true },
+            Answer::Waived { by } => Reply::Approved { by, id, grants: false },
             Answer::Denied { by, reason } => Reply::Denied { by, reason, id },
             Answer::NoAnswer => Reply::Nobody { id, note: None },
         })

@@ -2,7 +2,7 @@
 
 use super::approver::Asker;
 use super::queue::Known;
-use super::{Answer, Approvals, Approver, Foregone, Place, Question};
+use super::{Answer, Approvals, Approver, Foregone, Place, Question, foresee};
 use crate::admit::Job;
 use crate::conclude::not_run;
 use crate::engine::Settings;
@@ -35,6 +35,7 @@ pub(crate) async fn ask_beforehand(
     let world = world(&job, settings);
     let analysis = analyze(&job, &world);
     let verdict = judge(&analysis, &job, &world, &settings.policy);
+    let verdict = foresee(&mut job, &analysis, verdict, &world, settings);
     if verdict.decision != Decision::Ask {
         return Ok(Beforehand::Nothing);
     }

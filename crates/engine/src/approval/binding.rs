@@ -7,6 +7,7 @@ use bashtion_guard::secrets::MovedPlace;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::Grant;
 use crate::admit::Job;
 use crate::engine::Settings;
 use crate::tasks::TASK_VARIABLE;
@@ -51,6 +52,8 @@ struct Bound<'a> {
     leftovers: Leftovers,
     keep_file: KeepFile,
     sandbox: Option<&'a SandboxSettings>,
+    #[serde(skip_serializing_if = "Grant::is_empty")]
+    grant: &'a Grant,
 }
 
 impl Binding {
@@ -84,6 +87,7 @@ impl Binding {
             leftovers: job.leftovers,
             keep_file: job.keep_file,
             sandbox: job.sandbox.as_ref(),
+            grant: &job.grant,
         };
         let text = serde_json::to_vec(&bound).expect("the settings go to supervisors in the same way");
         Self(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())

@@ -16,7 +16,8 @@ pub(super) fn circumstances(
     place: Place,
 ) -> Vec<String> {
     let sandbox = job.sandbox.as_ref().unwrap_or(&settings.sandbox);
-    let mut told = vec![confined(sandbox)];
+    let mut told = vec![if job.grant.outside { OUTSIDE.to_owned() } else { confined(sandbox) }];
+    told.extend(job.grant.in_words());
     for (what, paths) in [
         ("it can also change", &sandbox.writable),
         ("it can also read", &sandbox.readable),
@@ -44,6 +45,8 @@ pub(super) fn circumstances(
     }
     told
 }
+
+const OUTSIDE: &str = "not confined, for this run only: it can do whatever you can";
 
 fn confined(sandbox: &SandboxSettings) -> String {
     let network = match sandbox.network {

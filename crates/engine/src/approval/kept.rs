@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::record::{Record, time};
-use super::{Answer, ApprovalId};
+use super::{Answer, ApprovalId, Grant};
 use crate::Verdict;
 
 /// One question, and what became of it.
@@ -29,6 +29,8 @@ pub struct Approval {
     pub effects: Vec<String>,
     /// Under what circumstances.
     pub circumstances: Vec<String>,
+    /// What it gets for that one run, beside what every command has.
+    pub grant: Grant,
     /// When it was asked.
     pub asked: SystemTime,
     /// What became of it.
@@ -75,7 +77,7 @@ impl From<Record> for Approval {
             (Some(given), false, true) => {
                 let until = time(given.expires);
                 match given.answer.clone() {
-                    Answer::Approved { by } => ApprovalState::Approved { by, until },
+                    Answer::Approved { by } | Answer::Waived { by } => ApprovalState::Approved { by, until },
                     Answer::Denied { by, reason } => ApprovalState::Denied { by, reason, until },
                     Answer::NoAnswer => ApprovalState::Expired,
                 }
@@ -92,6 +94,7 @@ impl From<Record> for Approval {
             verdict: record.verdict,
             effects: record.effects,
             circumstances: record.circumstances,
+            grant: record.grant,
             asked: time(record.asked),
             state,
             revoked: record.given.and_then(|given| given.revoked),

@@ -376,7 +376,7 @@ impl Approvals {
 
 fn in_words(answer: &Answer) -> String {
     match answer {
-        Answer::Approved { by } => format!("approved by {by}"),
+        Answer::Approved { by } | Answer::Waived { by } => format!("approved by {by}"),
         Answer::Denied { by, reason } if reason.is_empty() => format!("denied by {by}"),
         Answer::Denied { by, reason } => format!("denied by {by}, {reason:?}"),
         Answer::NoAnswer => "nobody knows how".to_owned(),

@@ -12,7 +12,7 @@ use bashtion_sandbox::OwnFile;
 use serde::{Deserialize, Serialize};
 
 use super::queue::ApprovalError;
-use super::{Answer, ApprovalId, ApprovalLimits, Binding, Question};
+use super::{Answer, ApprovalId, ApprovalLimits, Binding, Grant, Question};
 use crate::Verdict;
 use crate::seal::{Kind, Seals};
 
@@ -32,6 +32,8 @@ pub(super) struct Record {
     pub(super) effects: Vec<String>,
     #[serde(default)]
     pub(super) circumstances: Vec<String>,
+    #[serde(default)]
+    pub(super) grant: Grant,
     /// Milliseconds since 1970, as all times here.
     pub(super) asked: u64,
     pub(super) expires: u64,
@@ -75,6 +77,7 @@ impl Record {
             verdict: question.verdict.clone(),
             effects: question.effects.clone(),
             circumstances: question.circumstances.clone(),
+            grant: question.grant.clone(),
             asked,
             expires: asked.saturating_add(answer_within),
             answer_within,
@@ -86,12 +89,12 @@ impl Record {
 
     pub(super) fn give(&mut self, answer: Answer) {
         let within = match answer {
-            Answer::Approved { .. } => self.use_within,
+            Answer::Approved { .. } | Answer::Waived { .. } => self.use_within,
             Answer::Denied { .. } | Answer::NoAnswer => self.answer_within,
         };
         let at = now();
         let revoked = match self.given.take().map(|given| given.answer) {
-            Some(Answer::Approved { by }) => Some(by),
+            Some(Answer::Approved { by } | Answer::Waived { by }) => Some(by),
             Some(Answer::Denied { .. } | Answer::NoAnswer) | None => None,
         };
         self.given = Some(Given { answer, at, expires: at.saturating_add(within), revoked });

@@ -191,9 +191,11 @@ fn message(question: &Question) -> String {
     text += "why you are asked:\n";
     let findings = question.verdict.findings.iter().filter(|finding| finding.severity != Decision::Allow);
     text.extend(findings.map(|finding| lines(&format!("{} ({})", finding.message, finding.rule))));
-    for (title, list) in
-        [("what it would do", &question.effects), ("how it would run", &question.circumstances)]
-    {
+    for (title, list) in [
+        ("what it gets if you agree, beside what every command has", &question.grant.in_words()),
+        ("what it would do", &question.effects),
+        ("how it would run", &question.circumstances),
+    ] {
         if list.is_empty() {
             continue;
         }

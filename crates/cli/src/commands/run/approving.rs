@@ -20,8 +20,9 @@ pub(super) fn asking(engine: Builder, approve: Approve, profile: &Profile) -> Bu
             .approval_limits(limits.clone())
             .approver(Arc::new(AtTerminal { allowed: profile.policy.permission_settings().allow.clone() })),
         Approve::Ask => engine.approval_limits(limits.clone()),
-        Approve::Always => engine
-            .approver(approve_with(|_| async { Answer::Approved { by: "--approve always".to_owned() } })),
+        Approve::Always => {
+            engine.approver(approve_with(|_| async { Answer::Waived { by: "--approve always".to_owned() } }))
+        }
     }
 }
 
