@@ -8,6 +8,7 @@ use crate::paths::{Path, Place};
 use crate::syntax::ast::Span;
 use crate::text::Text;
 use crate::trace::Step;
+use crate::world::World;
 
 /// Everything that a command would do, as far as it can be told.
 #[derive(Debug, Clone, Serialize)]
@@ -75,6 +76,27 @@ impl Found {
         });
         let name = if self.program.is_empty() { "(redirection)".to_owned() } else { self.program.clone() };
         [name].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns true if it runs on this machine, not behind ssh or in a container.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        self.setting.machine == Machine::Here
+    }
+
+    /// Returns true if it changes this machine itself (packages, services, accounts) or acts as another user: no list of paths says
+    /// what it needs.
+    ///
+    /// ```
+    /// use bashtion_guard::{World, analyze};
+    /// let world = World::new("/w", "/home/dev");
+    /// let needs = |command: &str| analyze(command, &world).commands.iter().any(|found| found.needs_the_machine(&world));
+    /// assert!(needs("apt-get install jq") && needs("sudo make install"));
+    /// assert!(!needs("rm -r /srv/old") && !needs("ssh host sudo reboot"));
+    /// ```
+    #[must_use]
+    pub fn needs_the_machine(&self, world: &World) -> bool {
+        crate::rules::needs_the_machine(self, world)
     }
 
     /// Whether an argument is exactly this.

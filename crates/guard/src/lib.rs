@@ -49,7 +49,7 @@ pub use permissions::{
 };
 pub use policy::{Policy, PolicyError, Settings};
 pub use repair::only_repairs;
-pub use settings_files::{SettingsFile, SettingsRoot, settings_files};
+pub use settings_files::{SettingsFile, SettingsRoot, settings_file_at, settings_files};
 pub use syntax::ast::Span;
 pub use text::Text;
 pub use texts::TextRule;
@@ -79,6 +79,8 @@ pub struct RulePage {
     pub name: &'static str,
     /// The strictest that it says.
     pub severity: Decision,
+    /// Whether it speaks only where a configuration gives it a severity.
+    pub optional: bool,
     /// Its manual page, in Markdown.
     pub page: &'static str,
 }
@@ -93,6 +95,7 @@ pub fn rules() -> impl Iterator<Item = RulePage> {
     rules::RULES.iter().map(|rule| RulePage {
         name: rule.name(),
         severity: rule.severity(),
+        optional: rule.exemptions().contains(&rules::Exemption::Unasked),
         page: rule.page(),
     })
 }

@@ -10,7 +10,7 @@ use crate::custom::{CustomRule, ExampleError};
 use crate::permissions::{
     PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
 };
-use crate::rules::{self, RULES};
+use crate::rules::{self, Exemption, RULES, Rule};
 use crate::syntax::ast::Span;
 use crate::texts::TextRule;
 use crate::verdict::{BLOCK, Decision, Finding, PERMISSION, Verdict};
@@ -146,8 +146,9 @@ impl Policy {
         for (name, severity) in &settings.severity {
             let now = self.severity.get(name).copied();
             // Without an override the rule speaks for itself, at most as strictly as its page says.
-            let now =
-                now.or_else(|| RULES.iter().find(|rule| rule.name() == name).map(|rule| rule.severity()));
+            let by_itself =
+                |rule: &&dyn Rule| if is_unasked(*rule) { Decision::Allow } else { rule.severity() };
+            let now = now.or_else(|| RULES.iter().find(|rule| rule.name() == name).map(by_itself));
             if now.is_some_and(|now| *severity < now) {
                 return widens(format!("it sets {name} to {severity}"));
             }
@@ -248,6 +249,8 @@ impl Policy {
         for finding in &mut findings {
             if let Some(severity) = self.severity.get(&finding.rule) {
                 finding.severity = *severity;
+            } else if RULES.iter().any(|rule| rule.name() == finding.rule && is_unasked(*rule)) {
+                finding.severity = Decision::Allow;
             }
         }
         if let Some(answer) = self.questions {
@@ -392,4 +395,9 @@ impl Policy {
         }
         Some(commands)
     }
+}
+
+/// Whether a rule speaks only where a configuration has asked for it.
+fn is_unasked(rule: &dyn Rule) -> bool {
+    rule.exemptions().contains(&Exemption::Unasked)
 }

@@ -115,7 +115,8 @@ impl SettingsFile {
 
 /// The settings file that a path is, or is inside of. A name in the path may be a pattern; one that begins with a
 /// wildcard means other files.
-pub(crate) fn settings_file_at(path: &str, home: &str) -> Option<&'static SettingsFile> {
+#[must_use]
+pub fn settings_file_at(path: &str, home: &str) -> Option<&'static SettingsFile> {
     let parts: Vec<&str> = path.split('/').collect();
     let at_home = below(path, home).map(|rest| rest.split('/').collect::<Vec<_>>());
     SETTINGS_FILES.iter().find(|file| {

@@ -142,9 +142,34 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
                 .map(std::slice::from_ref)
                 .unwrap_or_default(),
         ),
-        "qemu-img" => write(arguments.get(arguments.len().saturating_sub(1)..).unwrap_or_default()),
+        "qemu-img" if !found.has("dd") => {
+            write(arguments.get(arguments.len().saturating_sub(1)..).unwrap_or_default())
+        }
         "socat" => write(&arguments.iter().filter_map(socat_file).collect::<Vec<_>>()),
         "git" | "hub" => super::git::of(arguments, &at),
+        "split" | "csplit" => {
+            let options = Options::parse(arguments, "abClnt", &["bytes", "lines", "number", "suffix-length"]);
+            write(options.operands.get(1..2).unwrap_or_default())
+        }
+        "xxd" => write(Options::parse(arguments, "cglos", &[]).operands.get(1..2).unwrap_or_default()),
+        "pg_dump" | "pg_dumpall" | "mysqldump" => {
+            let options = Options::parse(arguments, "fhpUd", &["file", "result-file"]);
+            write(&options.values(&["f", "file", "result-file"]).cloned().collect::<Vec<_>>())
+        }
+        "aws" if found.has("s3") => {
+            let into = arguments.iter().rfind(|word| !word.prefix().starts_with('-'));
+            let into = into.filter(|path| path.prefix().starts_with('/') || path.prefix().starts_with('.'));
+            write(&into.cloned().into_iter().collect::<Vec<_>>())
+        }
+        "dc3dd" | "dcfldd" => {
+            let names = ["of=", "hof=", "wipe=", "hwipe="];
+            let named = |word: &Text| names.iter().find_map(|name| word.strip_prefix(name));
+            write(&arguments.iter().filter_map(named).collect::<Vec<_>>())
+        }
+        "qemu-img" if found.has("dd") => {
+            write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>())
+        }
+        "cpio" if copies_through(arguments) => write(arguments.last().map_or(&[], std::slice::from_ref)),
         "dd" => {
             write(&arguments.iter().filter_map(|argument| argument.strip_prefix("of=")).collect::<Vec<_>>())
         }
@@ -209,6 +234,12 @@ pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
             [executed(found, &at), write(&named_outputs(arguments)), write(&paths)].concat()
         }
     }
+}
+
+/// `cpio -p` copies from one directory into another.
+fn copies_through(arguments: &[Text]) -> bool {
+    let options = Options::parse(arguments, "DFEHIO", &["directory"]);
+    options.has(&["p", "pass-through"])
 }
 
 /// `zip -m` and `7z -sdel` delete what they have packed.

@@ -33,6 +33,14 @@ pub(super) fn of(arguments: &[Text], at: &impl Fn(&Text) -> Vec<Target>) -> Vec<
         (_, "clone") => {
             options.operands.get(1).map_or_else(Vec::new, |into| write(&here(std::slice::from_ref(into))))
         }
+        (_, "diff" | "log" | "show" | "archive" | "format-patch" | "bundle") => {
+            let written = Options::parse(rest, "o", &["output", "output-directory"]);
+            write(&here(&written.values(&["o", "output", "output-directory"]).cloned().collect::<Vec<_>>()))
+        }
+        (_, "worktree") if rest.first().and_then(Text::value) == Some("add") => {
+            let added = Options::parse(&rest[1..], "bB", &["reason"]);
+            write(&here(added.operands.get(..1).unwrap_or_default()))
+        }
         (_, "checkout") => write(&here(&checked_out(rest, &options))),
         (_, "restore") if !options.has(&["S", "staged"]) || options.has(&["W", "worktree"]) => {
             write(&here(&options.operands))

@@ -7,9 +7,10 @@ use crate::text::Text;
 use crate::world::World;
 
 const CURL_SHORT: &str = "oHdXuAeFTbPUwxmKrcDEQYyCztz";
-const CURL_LONG: [&str; 14] = [
-    "output", "header", "data", "data-binary", "data-raw", "user", "request", "form", "upload-file",
-    "output-dir", "url", "max-time", "retry", "user-agent",
+const CURL_LONG: [&str; 20] = [
+    "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "libcurl", "output", "header", "data",
+    "data-binary", "data-raw", "user", "request", "form", "upload-file", "output-dir", "url", "max-time",
+    "retry", "user-agent",
 ];
 
 pub(super) fn of(found: &Found, world: &World) -> Vec<Effect> {
@@ -97,6 +98,8 @@ pub(super) fn downloaded(found: &Found) -> Vec<Text> {
                 .filter(|file| file.value() != Some("-"))
                 .map(|file| in_directory(directory, file.clone()))
                 .collect();
+            let beside = ["D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr", "libcurl"];
+            files.extend(options.values(&beside).filter(|file| file.value() != Some("-")).cloned());
             if options.has(&["O", "remote-name", "remote-name-all"]) {
                 files.extend(
                     options.operands.iter().filter(is_url).map(|url| in_directory(directory, last_of(url))),

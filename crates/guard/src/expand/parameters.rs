@@ -157,7 +157,7 @@ impl Walker<'_> {
             "XDG_CACHE_HOME" => known(&format!("{home}/.cache")),
             "XDG_CONFIG_HOME" => known(&format!("{home}/.config")),
             "XDG_DATA_HOME" => known(&format!("{home}/.local/share")),
-            "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID"
+            "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID"
             | "SHLVL" | "EPOCHSECONDS" | "COLUMNS" | "LINES" => vec![Text::unknown(Why::Number)],
             "-" | "_" => vec![Text::unknown(Why::Required(name.to_owned()))],
             _ => vec![Text::unknown(Why::Variable(name.to_owned()))],

@@ -18,7 +18,7 @@ rule! {
 }
 
 impl Rule for ChangesAccounts {
-    about!();
+    about!(Help, Container);
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
         let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();

@@ -19,7 +19,7 @@ rule! {
 }
 
 impl Rule for ChangesPermissions {
-    about!();
+    about!(Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let help = "change what needs it and no more, for example `chmod +x script.sh`";

@@ -18,7 +18,7 @@ rule! {
 }
 
 impl Rule for ChangesSystem {
-    about!();
+    about!(Help, Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let what = changed(found)?;
@@ -28,13 +28,32 @@ impl Rule for ChangesSystem {
     }
 }
 
+/// The flags with which a program does nothing but tell what it would do.
+fn pretends(program: &str) -> &'static [&'static str] {
+    match program {
+        "apt" | "apt-get" | "aptitude" | "apk" => {
+            &["-s", "--simulate", "--dry-run", "--just-print", "--no-act", "--recon"]
+        }
+        "dpkg" => &["--simulate", "--dry-run", "--no-act"],
+        "zypper" => &["-D", "--dry-run"],
+        "dnf" | "yum" | "microdnf" => &["--assumeno"],
+        "rpm" => &["--test"],
+        "pacman" | "yay" | "paru" => &["-p", "--print"],
+        "brew" | "npm" | "pnpm" | "pip" | "pip3" | "systemctl" | "modprobe" | "ufw" => &["--dry-run"],
+        "nft" => &["-c", "--check"],
+        _ => &[],
+    }
+}
+
+/// What the machine is told over D-Bus to end.
+const POWER: [&str; 7] = ["PowerOff", "Reboot", "Halt", "Suspend", "Hibernate", "KExec", "HybridSleep"];
+
+#[expect(clippy::too_many_lines, reason = "a table, one program after the other")]
 fn changed(found: &Found) -> Option<&'static str> {
     let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
-    if has(&["--help", "--version", "-V", "-s", "--simulate", "--dry-run"])
-        && !has(&["-S"])
-        && found.program != "date"
-    {
+    let only_shows = matches!(arguments[..], ["--help" | "--version" | "-V" | "-h"]);
+    if only_shows || has(pretends(&found.program)) {
         return None;
     }
     let verb = arguments.iter().find(|argument| !argument.starts_with('-')).copied().unwrap_or_default();
@@ -43,11 +62,16 @@ fn changed(found: &Found) -> Option<&'static str> {
         "shutdown" | "reboot" | "poweroff" | "halt" | "init" | "telinit" | "kexec" => {
             Some("whether the machine runs")
         }
+        "rtcwake" => (!has(&["show", "disable", "no", "on"])).then_some("whether the machine runs"),
+        "dbus-send" | "busctl" | "gdbus" => arguments
+            .iter()
+            .any(|argument| POWER.iter().any(|method| argument.ends_with(method)))
+            .then_some("whether the machine runs"),
         "systemctl" | "initctl" => (!one_of(&[
-            "", "status", "show", "list-units", "list-unit-files", "list-timers", "is-active", "is-enabled",
-            "is-failed", "cat", "list-dependencies", "list-sockets", "help",
-        ]) && (!has(&["--user"])
-            || one_of(&["stop", "disable", "mask", "kill"]))
+            "", "status", "show", "is-active", "is-enabled", "is-failed", "is-system-running", "cat", "help",
+            "get-default", "show-environment",
+        ]) && !verb.starts_with("list-")
+            && (!has(&["--user"]) || one_of(&["stop", "disable", "mask", "kill"]))
             || one_of(&["reboot", "poweroff", "halt"]))
         .then_some("services of the machine"),
         "service" => (arguments.len() > 1 && !has(&["status"])).then_some("services of the machine"),

@@ -18,7 +18,7 @@ rule! {
 }
 
 impl Rule for DeletesData {
-    about!();
+    about!(Help);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let mut words: Vec<String> = found.arguments.iter().map(Text::rough).collect();

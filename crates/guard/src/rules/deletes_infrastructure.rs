@@ -18,7 +18,7 @@ rule! {
 }
 
 impl Rule for DeletesInfrastructure {
-    about!();
+    about!(Help);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         deletes(found).then(|| {

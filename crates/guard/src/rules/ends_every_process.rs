@@ -18,7 +18,7 @@ rule! {
 }
 
 impl Rule for EndsEveryProcess {
-    about!();
+    about!(Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
@@ -68,6 +68,9 @@ impl Rule for EndsEveryProcess {
 fn targets<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let mut rest = arguments;
     match rest.first() {
+        // Signal 0 only looks whether a process is there.
+        Some(&"-0") if rest.len() > 1 => return vec![],
+        Some(&("-s" | "-n" | "--signal")) if matches!(rest.get(1), Some(&("0" | "EXIT"))) => return vec![],
         Some(&("-s" | "-n" | "--signal")) => rest = rest.get(2..).unwrap_or_default(),
         Some(&("-l" | "-L" | "--list")) => return vec![],
         Some(first) if first.starts_with('-') && *first != "--" => rest = &rest[1..],

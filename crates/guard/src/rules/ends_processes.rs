@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
+use crate::text::{Text, Why};
 use crate::world::World;
 
 rule! {
@@ -17,7 +18,7 @@ rule! {
 }
 
 impl Rule for EndsProcesses {
-    about!();
+    about!(Help, Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let lists = ["-l", "--list", "-V", "--version", "--help", "-0"].iter().any(|flag| found.has(flag));
@@ -25,6 +26,11 @@ impl Rule for EndsProcesses {
             "killall" | "pkill" | "xkill" | "skill" => !lists,
             "fuser" => {
                 found.arguments.iter().any(|flag| flag.rough().starts_with('-') && flag.rough().contains('k'))
+            }
+            // The shell's parent is the agent, or what runs commands for it.
+            "kill" => {
+                let parent = |word: &Text| matches!(word.why(), Some(Why::Variable(name)) if name == "PPID");
+                !lists && found.arguments.iter().any(parent)
             }
             _ => false,
         };

@@ -11,7 +11,8 @@ rule! {
     /// Staging of everything in the repository at once.
     ///
     /// ## Why
-    /// Secrets, build results and the work of others get into the commit unseen.
+    /// Secrets, build results and the work of others get into the commit unseen. Many people work this way all the
+    /// same, so the rule speaks only where a profile or a configuration gives it a severity.
     ///
     /// ## Example
     /// `git add -A`, `git add .`, `git add --all`, `git add *`, `git add :/`
@@ -22,7 +23,7 @@ rule! {
 }
 
 impl Rule for GitAddEverything {
-    about!();
+    about!(Unasked, Throwaway, Container);
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
         let git = Git::of(found)?;

@@ -19,7 +19,7 @@ rule! {
 }
 
 impl Rule for GitForcePush {
-    about!();
+    about!(Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let git = Git::of(found)?;

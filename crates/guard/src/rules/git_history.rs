@@ -20,7 +20,7 @@ rule! {
 }
 
 impl Rule for GitHistory {
-    about!();
+    about!(Help, Throwaway, Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         if found.program == "bfg" {

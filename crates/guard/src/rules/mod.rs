@@ -9,6 +9,7 @@ mod deletes_infrastructure;
 mod destroys_disk;
 mod ends_every_process;
 mod ends_processes;
+mod exemptions;
 mod fills_disk;
 mod fork_bomb;
 mod git;
@@ -36,12 +37,11 @@ mod writes_startup;
 mod writes_system;
 
 use crate::analysis::{Analysis, Found, Machine};
-use crate::paths::{Place, locate};
 use crate::syntax::ast::Span;
-use crate::text::Text;
 use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
+pub(crate) use exemptions::Exemption;
 pub(crate) use git::GLOBAL_VALUES;
 pub(crate) use hijacks_programs::is_loaded_by_programs;
 
@@ -92,6 +92,9 @@ pub(crate) trait Rule: Sync {
     /// The strictest that it says.
     fn severity(&self) -> Decision;
 
+    /// When it has nothing to say.
+    fn exemptions(&self) -> &'static [Exemption];
+
     /// Looks at one command.
     fn check(&self, _found: &Found, _world: &World) -> Option<Problem> {
         None
@@ -121,35 +124,17 @@ impl Problem {
     }
 }
 
-/// What is wrong on this machine may be in order in a container.
-fn there(problem: Problem, rule: &dyn Rule, found: &Found, world: &World) -> Option<Problem> {
-    let words = || found.arguments.iter().filter_map(Text::value);
-    let helps = words().any(|word| matches!(word, "--help" | "-help" | "--usage"))
-        || words().next_back() == Some("help");
-    let mild =
-        ["changes-system", "changes-accounts", "deletes-", "publishes", "ends-processes", "git-history"];
-    if helps && mild.iter().any(|family| rule.name().starts_with(family)) {
-        return None;
+/// Returns true if a command changes the machine itself, or acts as another user: no list of paths says what it needs.
+pub(crate) fn needs_the_machine(found: &Found, world: &World) -> bool {
+    const RULES_OF_MACHINE: [&str; 3] = ["uses-root", "changes-system", "changes-accounts"];
+    // A shell forgets its own history wherever it runs.
+    if found.setting.machine != Machine::Here || found.program == "history" {
+        return false;
     }
-    // A repository that was made to be thrown away.
-    let temporary = |cwd: &Text| locate(cwd, &[], world).iter().all(|path| path.place == Place::Temporary);
-    if rule.name().starts_with("git-")
-        && rule.name() != "git-force-push"
-        && found.cwds.iter().all(temporary)
-        && !found.has("-C")
-    {
-        return None;
-    }
-    let about_machine =
-        ["changes-", "ends-", "uses-", "git-"].iter().any(|family| rule.name().starts_with(family));
-    match found.setting.machine {
-        Machine::Here | Machine::Remote => Some(problem),
-        Machine::Container if about_machine => None,
-        Machine::Container => Some(problem),
-        Machine::RunningContainer => {
-            Some(Problem { severity: problem.severity.min(Decision::Ask), ..problem })
-        }
-    }
+    let mut rules = RULES.iter().filter(|rule| RULES_OF_MACHINE.contains(&rule.name()));
+    rules.any(|rule| {
+        rule.check(found, world).and_then(|problem| exemptions::left(problem, *rule, found, world)).is_some()
+    })
 }
 
 const MOST_FINDINGS: usize = 40;
@@ -174,7 +159,7 @@ pub(crate) fn findings(analysis: &Analysis, world: &World) -> Vec<Finding> {
     for rule in RULES {
         for found in &analysis.commands {
             if let Some(problem) =
-                rule.check(found, world).and_then(|problem| there(problem, *rule, found, world))
+                rule.check(found, world).and_then(|problem| exemptions::left(problem, *rule, found, world))
             {
                 add(*rule, found.span, problem);
             }
@@ -201,9 +186,13 @@ macro_rules! rule {
 }
 pub(crate) use rule;
 
-/// The parts of [`Rule`] that every rule has in the same way.
+/// The parts of [`Rule`] that every rule has in the same way, and its exemptions.
 macro_rules! about {
-    () => {
+    ($($exemption:ident),*) => {
+        fn exemptions(&self) -> &'static [$crate::rules::Exemption] {
+            &[$($crate::rules::Exemption::$exemption),*]
+        }
+
         fn name(&self) -> &'static str {
             Self::NAME
         }

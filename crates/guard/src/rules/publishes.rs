@@ -18,7 +18,7 @@ rule! {
 }
 
 impl Rule for Publishes {
-    about!();
+    about!(Help);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let mut words = found

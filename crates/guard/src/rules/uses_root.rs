@@ -19,7 +19,7 @@ rule! {
 }
 
 impl Rule for UsesRoot {
-    about!();
+    about!(Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         let shell = matches!(found.program.as_str(), "sudo" | "su" | "doas") && !looks(found);

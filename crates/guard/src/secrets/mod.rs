@@ -120,6 +120,18 @@ pub fn is_env_file(name: &str) -> bool {
     rest.is_empty() || rest.starts_with('.') && !list::EXAMPLES.iter().any(|example| rest.contains(example))
 }
 
+/// Returns true if an absolute path is a secret of this home directory or of the system, or in one.
+///
+/// ```
+/// use bashtion_guard::secrets::is_secret;
+/// assert!(is_secret("/home/dev/.ssh/config", "/home/dev") && !is_secret("/srv/notes", "/home/dev"));
+/// ```
+#[must_use]
+pub fn is_secret(path: &str, home: &str) -> bool {
+    let below = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/'));
+    below.is_some_and(is_secret_in_home) || is_secret_of_system(path)
+}
+
 /// Returns true if a path below a home directory is a secret, or in one.
 pub(crate) fn is_secret_in_home(path: &str) -> bool {
     in_home().any(|secret| lies_in(path, secret.path))

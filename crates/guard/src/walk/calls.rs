@@ -5,6 +5,9 @@ use super::languages::Language;
 use super::tokens::{Token, tokens};
 use crate::world::World;
 
+/// What stands in a shell command for a value that is not known.
+const GAP: &str = "${VALUE_IN_CODE}";
+
 /// Tokens between the parentheses of one call.
 const LONGEST_CALL: usize = 400;
 
@@ -91,7 +94,8 @@ impl Reader<'_> {
                                 && self.tokens[from - 4] == Token::Mark(')');
                             let arguments = self.arguments();
                             let text = arguments.first().and_then(|argument| argument.texts.first()).cloned();
-                            self.call(&name, &arguments, receiver.as_deref().filter(|_| chained));
+                            let member = from >= 3 && self.tokens[from - 3] == Token::Mark('.');
+                            self.call(&name, &arguments, receiver.as_deref().filter(|_| chained), member);
                             receiver = text.or(receiver);
                             // What stands in the parentheses may hold calls of its own.
                             self.at = from;
@@ -114,7 +118,7 @@ impl Reader<'_> {
                                 .into_iter()
                                 .map(|text| Argument { texts: vec![text], names: vec![] })
                                 .collect();
-                            self.call(&name, &arguments, None);
+                            self.call(&name, &arguments, None, false);
                         }
                         _ => {
                             self.deletes |= matches!(name.as_str(), "unlink" | "rmtree")
@@ -175,6 +179,9 @@ impl Reader<'_> {
         let mut depth = 0_usize;
         let mut glue = false;
         let mut joins = false;
+        let mut fills = false;
+        let mut separator = None;
+        let mut before = None;
         let end = self.at + LONGEST_CALL;
         while let Some(token) = self.tokens.get(self.at).filter(|_| self.at < end) {
             self.at += 1;
@@ -192,13 +199,20 @@ impl Reader<'_> {
             let Some(argument) = arguments.last_mut() else { break };
             if let Token::Name(name) = token {
                 argument.names.push(name.clone());
+                // `' '.join([…])`.
+                if name == "join" && before == Some(&Token::Mark('.')) {
+                    separator = argument.texts.pop();
+                }
             }
             for text in self.texts_of(token) {
                 match argument.texts.last_mut() {
                     Some(last) if glue => last.push_str(&text),
+                    Some(last) if fills && last.contains("%s") => *last = last.replacen("%s", &text, 1),
                     _ => argument.texts.push(text),
                 }
             }
+            fills |= matches!(token, Token::Mark('%'));
+            before = Some(token);
             glue = matches!(token, Token::Mark('+' | '.'));
             joins |= matches!(token, Token::Mark('/'));
         }
@@ -206,6 +220,10 @@ impl Reader<'_> {
             // `os.path.join(a, "b")` and `Path(a) / "b"` are one path.
             let joining =
                 |name: &String| ["join", "joinpath", "resolve"].iter().any(|end| name.ends_with(end));
+            if let Some(separator) = separator.take() {
+                argument.texts = vec![argument.texts.join(&separator)];
+                continue;
+            }
             if (joins || argument.names.iter().any(joining)) && argument.texts.len() > 1 {
                 argument.texts = vec![argument.texts.join("/")];
             }
@@ -214,7 +232,8 @@ impl Reader<'_> {
     }
 
     #[expect(clippy::too_many_lines, reason = "a table, one program after the other")]
-    fn call(&mut self, name: &str, arguments: &[Argument], receiver: Option<&str>) {
+    fn call(&mut self, name: &str, arguments: &[Argument], receiver: Option<&str>, member: bool) {
+        let name = &self.imports.resolved(name);
         let last = name.rsplit(['.', ':', '$']).next().unwrap_or(name);
         let texts: Vec<String> = arguments.iter().flat_map(|argument| argument.texts.clone()).collect();
         let first = texts.first().cloned();
@@ -235,7 +254,7 @@ impl Reader<'_> {
                         depth: self.depth + 1,
                         walked: vec![],
                         deletes: false,
-                        imports: self.imports,
+                        imports: self.imports.clone(),
                     }
                     .read();
                 }
@@ -261,7 +280,7 @@ impl Reader<'_> {
                 self.delete(texts, own, recursive_option);
             }
             // Sets and lists have such methods too.
-            "remove" | "delete" | "rmdir" if !is_of_files(name) => {}
+            "remove" | "delete" | "rmdir" if !is_of_files(name) || member && !texts.is_empty() => {}
             "unlink" | "unlinkSync" | "remove" | "removedirs" | "rmdir" | "delete" => {
                 self.deletes |= texts.is_empty() && own.is_none();
                 self.delete(texts, own, recursive_option);
@@ -290,6 +309,10 @@ impl Reader<'_> {
                     self.write(&path);
                 }
             }
+            // Strings, tables and open files have such methods too.
+            "write" | "truncate" | "replace" | "rename" | "copy" | "move" | "link" | "symlink" | "cp"
+            | "mv"
+                if !is_function_of_files(name, member) => {}
             "writeFileSync" | "writeFile" | "appendFileSync" | "appendFile" | "createWriteStream"
             | "file_put_contents" | "write" | "write_text" | "write_bytes" | "binwrite" | "truncate"
             | "truncateSync" => {
@@ -385,6 +408,7 @@ impl Reader<'_> {
     }
 
     fn process(&mut self, name: &str, texts: &[String]) {
+        let texts: Vec<String> = texts.iter().map(|text| self.with_gaps(text)).collect();
         let Some(first) = texts.first() else { return };
         let replaces = name.starts_with("exec")
             && matches!(name, "execl" | "execlp" | "execv" | "execvp" | "execve")
@@ -395,7 +419,37 @@ impl Reader<'_> {
             return;
         }
         let single = texts.len() == 1 || first.trim().contains(' ');
-        self.acts.push(if single { Act::Shell(first.clone()) } else { Act::Command(texts.to_vec()) });
+        self.acts.push(if single { Act::Shell(first.clone()) } else { Act::Command(texts.clone()) });
+    }
+
+    /// With a variable that is not known where a value would be put in.
+    fn with_gaps(&self, text: &str) -> String {
+        let open = match self.language {
+            Language::Python => "{",
+            Language::Ruby => "#{",
+            Language::Node => "${",
+            Language::Perl | Language::Php | Language::Awk | Language::Other => return text.to_owned(),
+        };
+        let is_value = |inner: &str| {
+            inner.starts_with(|c: char| c.is_alphabetic() || c == '_') && !inner.contains([',', ' ', '\n'])
+        };
+        let mut whole = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(open) {
+            whole.push_str(before);
+            match after.split_once('}').filter(|(inner, _)| is_value(inner)) {
+                Some((_, after)) => {
+                    whole.push_str(GAP);
+                    rest = after;
+                }
+                None => {
+                    whole.push_str(open);
+                    rest = after;
+                }
+            }
+        }
+        whole.push_str(rest);
+        if self.language == Language::Python { whole.replace("%s", GAP) } else { whole }
     }
 
     fn delete(&mut self, texts: Vec<String>, own: Option<String>, recursive: bool) {
@@ -416,6 +470,15 @@ impl Reader<'_> {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", self.world.home()),
             _ => path.to_owned(),
         }
+    }
+}
+
+/// Whether a function that others have too, by name, is one of a module for files: `'a/b'.replace('/', '-')` is text.
+fn is_function_of_files(name: &str, member: bool) -> bool {
+    const EVERYWHERE: [&str; 3] = ["replace", "copy", "write"];
+    match name.rsplit_once(['.', ':']) {
+        None => !member && !EVERYWHERE.contains(&name),
+        Some((receiver, _)) => receiver.trim_end_matches(':') == "IO" || is_of_files(name),
     }
 }
 

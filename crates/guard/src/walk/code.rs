@@ -4,7 +4,7 @@
 
 use super::calls::Reader;
 use super::languages::Language;
-use super::tokens::tokens;
+use super::tokens::{Token, tokens};
 use crate::world::World;
 
 /// Something that code does.
@@ -21,17 +21,29 @@ pub(super) enum Act {
 }
 
 /// Modules that the code mentions.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Imports {
     pub(super) subprocess: bool,
     pub(super) child_process: bool,
     pub(super) zx: bool,
     /// It looks at names, ages or sizes before it acts.
     pub(super) chooses: bool,
+    /// Other names that it gives to functions and modules, and what they are.
+    renamed: Vec<(String, String)>,
 }
 
 impl Imports {
-    fn of(code: &str) -> Self {
+    /// The name of a function with its first part as it was before it was renamed.
+    pub(super) fn resolved(&self, name: &str) -> String {
+        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+        match self.renamed.iter().find(|(new, _)| new == first) {
+            Some((_, real)) if rest.is_empty() => real.clone(),
+            Some((_, real)) => format!("{real}.{rest}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn of(code: &str, tokens: &[Token]) -> Self {
         const CHOOSES: [&str; 15] = [
             "if /", "__pycache__", "== \"", "endswith", "startswith", "suffix", "st_mtime", "st_size",
             "mtime", ".test(", "=~", ".filter(", ".match", "fnmatch", "end_with",
@@ -42,6 +54,7 @@ impl Imports {
             child_process: code.contains("child_process"),
             zx: code.contains("zx"),
             chooses: CHOOSES.iter().any(|word| code.contains(word)),
+            renamed: renamed(tokens),
         }
     }
 }
@@ -101,8 +114,44 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
         acts.extend(paths.map(|path| Act::Delete { path: home(path), recursive: rest.contains("-rec") }));
     }
     let tokens = tokens(&code, language);
-    Reader::new(&tokens, Imports::of(&code), language, &mut acts, world).read();
+    Reader::new(&tokens, Imports::of(&code, &tokens), language, &mut acts, world).read();
     acts
+}
+
+/// `import os as o`, `from os import system as s`, `const f = require("fs")`.
+fn renamed(tokens: &[Token]) -> Vec<(String, String)> {
+    let mut renamed = vec![];
+    let mut module: Option<&str> = None;
+    for window in tokens.windows(4) {
+        match window {
+            [Token::Name(from), Token::Name(name), Token::Name(import), _]
+                if from == "from" && import == "import" =>
+            {
+                module = Some(name);
+            }
+            [_, Token::Name(real), Token::Name(word), Token::Name(new)] if word == "as" => {
+                let real = module.map_or_else(|| real.clone(), |module| format!("{module}.{real}"));
+                renamed.push((new.clone(), real));
+            }
+            [Token::Name(import), Token::Name(_), _, _] if import == "import" && module.is_some() => {}
+            [Token::Name(new), Token::Mark('='), Token::Name(require), Token::Mark('(')]
+                if require == "require" =>
+            {
+                renamed.push((new.clone(), String::new()));
+            }
+            [Token::Name(require), Token::Mark('('), Token::Text(real), Token::Mark(')')]
+                if require == "require" =>
+            {
+                if let Some(last) = renamed.last_mut().filter(|(_, real)| real.is_empty()) {
+                    real.trim_start_matches("node:").clone_into(&mut last.1);
+                }
+            }
+            [Token::Mark(';'), ..] => module = None,
+            _ => {}
+        }
+    }
+    renamed.retain(|(new, real)| !real.is_empty() && new != real);
+    renamed
 }
 
 /// A loop in which it makes copies of itself, and neither it nor they ever end.

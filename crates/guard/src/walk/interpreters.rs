@@ -117,6 +117,7 @@ impl Walker<'_> {
             for act in code::scan(&rough, language, self.world) {
                 self.act(program, act, call, scope);
             }
+            self.suspect_strings(program, language, &rough, arguments, call, scope);
         }
     }
 
@@ -257,7 +258,7 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
             name.starts_with("scripts.").then(|| Text::known(code))
         })),
         "ssh" | "scp" => codes.extend(arguments.iter().filter_map(|argument| {
-            ["ProxyCommand=", "LocalCommand=", "oProxyCommand="]
+            ["ProxyCommand=", "LocalCommand=", "-oProxyCommand=", "-oLocalCommand="]
                 .iter()
                 .find_map(|option| argument.strip_prefix(option))
         })),
@@ -408,15 +409,22 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
                 let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
                 codes.push(Text::known(code));
             }
-            let executes = [
-                "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "diff.external",
-                "sequence.editor",
-            ]
-            .contains(&key.to_lowercase().as_str());
+            let key_in_lower = key.to_lowercase();
+            let of_filter = key_in_lower.starts_with("filter.")
+                || [".textconv", ".command", ".driver", ".cmd"].iter().any(|end| key_in_lower.ends_with(end));
+            let executes = of_filter
+                || [
+                    "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "diff.external",
+                    "sequence.editor",
+                ]
+                .contains(&key_in_lower.as_str());
             if executes && !matches!(value, "cat" | "less" | "true" | ":" | "vim" | "nano" | "") {
                 codes.push(Text::known(value.trim_start_matches('!')));
             }
         }
+        // The command may be attached: `rebase -x'make test'`, `grep -O'less'`.
+        let attached = ["-x", "-O"].iter().find_map(|option| argument.strip_prefix(option));
+        codes.extend(attached.filter(|code| code.rough().contains(' ')));
         if matches!(text.as_str(), "run" | "foreach") && at > 0 {
             let rest = &arguments[at + 1..];
             let start = rest.iter().position(|word| !word.prefix().starts_with('-')).unwrap_or(rest.len());

@@ -24,8 +24,8 @@ impl Language {
             "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => Some(Self::Node),
             "php" => Some(Self::Php),
             "awk" | "gawk" | "mawk" | "nawk" => Some(Self::Awk),
-            "lua" | "luajit" | "Rscript" | "osascript" | "tclsh" | "julia" | "groovy" | "scala"
-            | "elixir" | "pwsh" => Some(Self::Other),
+            "lua" | "luajit" | "Rscript" | "R" | "m4" | "wish" | "powershell" | "osascript" | "tclsh"
+            | "julia" | "groovy" | "scala" | "elixir" | "pwsh" => Some(Self::Other),
             _ => None,
         }
     }

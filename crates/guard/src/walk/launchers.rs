@@ -5,6 +5,7 @@ use crate::options::Options;
 use crate::scope::Scope;
 use crate::text::{Text, Why};
 
+use super::languages::Language;
 use super::simple::Call;
 use super::{Walker, containers, output, shells};
 
@@ -30,6 +31,9 @@ impl Walker<'_> {
             return stream;
         }
         self.interpreter(program, &arguments, call, scope);
+        if Language::of(program).is_none() {
+            self.suspect_words(program, &arguments, call, scope);
+        }
         self.emit(program, arguments, call, scope)
     }
 
@@ -194,7 +198,16 @@ impl Walker<'_> {
             let value = flags.find(|flag| WITH_VALUE.contains(flag));
             at += if value.is_some_and(|value| value + 1 == flags.len()) { 2 } else { 1 };
         }
-        let rest = arguments.get(at + 1..).unwrap_or_default();
+        // Options may follow the host too.
+        let mut rest = arguments.get(at + 1..).unwrap_or_default();
+        while let Some(flags) =
+            rest.first().and_then(|word| word.rough().strip_prefix('-').map(str::to_owned))
+            && flags != "-"
+        {
+            let value = flags.find(|flag| WITH_VALUE.contains(flag));
+            let taken = if value.is_some_and(|value| value + 1 == flags.len()) { 2 } else { 1 };
+            rest = rest.get(taken..).unwrap_or_default();
+        }
         let mut code = Text::default();
         for argument in rest.iter().filter(|argument| argument.value() != Some("--")) {
             code.append(argument);

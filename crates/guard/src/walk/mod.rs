@@ -21,6 +21,7 @@ mod redirects;
 mod shells;
 mod simple;
 mod sources;
+mod suspects;
 mod tokens;
 mod visit;
 mod wrappers;

@@ -66,9 +66,21 @@ pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
                 let (text, end) = delimited(&chars, at);
                 tokens.push(if name == "qx" { Token::Run(text) } else { Token::Text(text) });
                 at = end;
+            } else if name == "qw" && language == Language::Perl && at < chars.len() {
+                let (text, end) = delimited(&chars, at);
+                push_words(&text, &mut tokens);
+                at = end;
             } else {
                 tokens.push(Token::Name(name));
             }
+        } else if c == '%'
+            && matches!(chars.get(at + 1), Some('w' | 'W' | 'i'))
+            && chars.get(at + 2).is_some_and(|c| "([{<|!".contains(*c))
+            && language == Language::Ruby
+        {
+            let (text, end) = delimited(&chars, at + 2);
+            push_words(&text, &mut tokens);
+            at = end;
         } else if c == '%'
             && chars.get(at + 1) == Some(&'x')
             && language == Language::Ruby
@@ -85,6 +97,14 @@ pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// The words of a list that is written without quotes: `qw(rm -rf)`, `%w(rm -rf)`.
+fn push_words(text: &str, tokens: &mut Vec<Token>) {
+    for (at, word) in text.split_whitespace().enumerate() {
+        tokens.extend((at > 0).then_some(Token::Mark(',')));
+        tokens.push(Token::Text(word.to_owned()));
+    }
 }
 
 /// A quoted string from its opening quote: the text and where it ends.

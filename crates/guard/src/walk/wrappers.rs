@@ -46,7 +46,7 @@ const WRAPPERS: &[Wrapper] = &[
         elevates: true,
     },
     Wrapper {
-        names: &["doas", "pkexec"],
+        names: &["doas", "pkexec", "sudo-rs", "run0"],
         short: "uC",
         long: &["user"],
         skip: 0,
@@ -146,6 +146,9 @@ const WRAPPERS: &[Wrapper] = &[
         "a",
     ),
     plain(&["caffeinate"], "tw"),
+    plain(&["choom"], "np"),
+    plain(&["systemd-cat"], "tp"),
+    plain(&["sem"], "j"),
     plain(&["xvfb-run"], "nefpsw"),
     plain(&["proxychains", "proxychains4"], "f"),
     plain(&["cpulimit"], "lpe"),

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use bashtion_guard::{Decision, World, rules};
+use bashtion_guard::{Decision, World, analyze, rules};
 
-use crate::corpus::judge;
+use crate::corpus::{every_rule, judge};
 
 #[test]
 fn every_rule_finds_its_examples_and_leaves_the_others() {
@@ -19,7 +19,7 @@ fn every_rule_finds_its_examples_and_leaves_the_others() {
         for line in text.lines() {
             let (label, command) = line.split_once(' ').expect("a label and a command");
             let command = command.trim().replace("\\n", "\n");
-            let verdict = judge(&command, &world);
+            let verdict = every_rule().judge(&analyze(&command, &world), &world);
             let found = verdict.findings.iter().find(|finding| finding.rule == rule.name);
             let decision = found.map_or(Decision::Allow, |finding| finding.severity);
             assert_eq!(decision.to_string(), label, "{}: {command}: {:?}", rule.name, verdict.findings);
@@ -33,6 +33,16 @@ fn every_rule_finds_its_examples_and_leaves_the_others() {
         );
         assert!(labels.iter().any(|label| label == "allow"), "{} has no counter-example", rule.name);
     }
+}
+
+#[test]
+fn a_rule_that_must_be_asked_for_says_nothing_by_itself() {
+    let world = World::new("/home/dev/project", "/home/dev");
+    assert_eq!(
+        rules().filter(|rule| rule.optional).map(|rule| rule.name).collect::<Vec<_>>(),
+        ["git-add-everything"]
+    );
+    assert_eq!(judge("git add -A && git commit -m x", &world).findings, []);
 }
 
 #[test]
@@ -63,7 +73,7 @@ fn document() -> String {
     let mut text = "# Rules\n\nGenerated from the rules themselves. `bashtion check --rule NAME` shows one of them.\n\n| rule | at most | |\n|---|---|---|\n".to_owned();
     let line = |page: &str| page.lines().next().unwrap_or_default().trim().to_owned();
     for rule in rules() {
-        text += &format!("| [{0}](#{0}) | {1} | {2} |\n", rule.name, rule.severity, line(rule.page));
+        text += &format!("| [{0}](#{0}) | {1} | {2} |\n", rule.name, at_most(&rule), line(rule.page));
     }
     for rule in rules() {
         let page: String =
@@ -71,6 +81,11 @@ fn document() -> String {
         text += &format!("\n## {}\n\n{}", rule.name, page);
     }
     text
+}
+
+fn at_most(rule: &bashtion_guard::RulePage) -> String {
+    let mark = if rule.optional { ", if asked for" } else { "" };
+    format!("{}{mark}", rule.severity)
 }
 
 #[test]
