@@ -12,7 +12,7 @@ use rustix::process::{WaitOptions, waitpid};
 use super::cgroup::Cgroups;
 use super::clone::{self, Started};
 use super::confine::{
-    Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities, may_mount,
+    Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities,
 };
 use super::descriptors::Above;
 use super::exec::Image;
@@ -251,16 +251,19 @@ impl Sandbox {
             .map_err(|source| ConfineError::Exhausted { source })?;
         let locked = confinement.mode != crate::Mode::Off;
         let held = limits.held();
+        let capabilities = capabilities(confinement, namespaces);
+        let identity = if hold.namespaces { Identity::needed(capabilities) } else { Ok(None) };
+        let identity = identity.map_err(|e| SpawnError::refused(Step::Namespaces, e))?;
         let channel = hold.asking().map(|_| self.channels.take()).transpose();
         Ok(Bonds {
             channel: channel.map_err(|e| SpawnError::refused(Step::Prepare, e))?,
             report: confined.report(&hold, held),
             of_each: of_each_process(&confinement.limits, held, locked),
-            identity: (hold.namespaces && !may_mount()).then(Identity::of_this_process),
+            identity,
             hold: Some(hold),
             surroundings,
             limits,
-            capabilities: locked.then(|| capabilities(confinement, namespaces)),
+            capabilities: locked.then_some(capabilities),
         })
     }
 }
@@ -304,7 +307,13 @@ impl Bonds {
     }
 
     fn clone_flags(&self) -> u64 {
-        self.hold.as_ref().map_or(0, |hold| hold.clone_flags())
+        let flags = self.hold.as_ref().map_or(0, |hold| hold.clone_flags());
+        match self.identity {
+            None => flags,
+            Some(Identity::Own(_)) => flags | u64::from(libc::CLONE_NEWUSER.cast_unsigned()),
+            // It makes the others there.
+            Some(Identity::Joined(_)) => 0,
+        }
     }
 
     fn has_mounts(&self) -> bool {

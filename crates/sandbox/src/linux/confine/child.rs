@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::os::fd::RawFd;
 
 use super::calls::{address, call};
+use super::identity::Identity;
 use super::mounts::Mounts;
 use super::ruleset::{Beneath, PATH_BENEATH};
 
@@ -13,7 +14,7 @@ use super::ruleset::{Beneath, PATH_BENEATH};
 pub(in super::super) struct Orders<'a> {
     /// Files of control groups to join.
     pub(in super::super) groups: Vec<RawFd>,
-    /// The lines that make it itself in a user namespace.
+    /// Who it is in a user namespace; none if it is in the caller's.
     pub(in super::super) identity: Option<&'a Identity>,
     /// Whether it has a network of its own, which begins with everything down.
     pub(in super::super) own_network: bool,
@@ -27,21 +28,6 @@ pub(in super::super) struct Orders<'a> {
     pub(in super::super) asking: Option<(&'a [libc::sock_filter], RawFd)>,
 }
 
-/// Who we are, for a user namespace in which we are the same.
-#[derive(Debug)]
-pub(in super::super) struct Identity {
-    users: Vec<u8>,
-    groups: Vec<u8>,
-}
-
-impl Identity {
-    pub(in super::super) fn of_this_process() -> Self {
-        let line = |id: u32| format!("{id} {id} 1\n").into_bytes();
-        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-        Self { users: line(user.as_raw()), groups: line(group.as_raw()) }
-    }
-}
-
 impl Orders<'_> {
     pub(in super::super) fn join_groups(&self) -> bool {
         self.groups.iter().all(|&fd| write(fd, b"0"))
@@ -49,11 +35,9 @@ impl Orders<'_> {
 
     /// First steps in new namespaces. Refused where the host lets us make them and then gives no rights in them.
     pub(in super::super) fn settle_in(&self) -> bool {
-        let known = self.identity.is_none_or(|identity| {
-            write_file(c"/proc/self/setgroups", b"deny")
-                && write_file(c"/proc/self/uid_map", &identity.users)
-                && write_file(c"/proc/self/gid_map", &identity.groups)
-        });
+        let network = if self.own_network { libc::CLONE_NEWNET } else { 0 };
+        let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWIPC | network;
+        let known = self.identity.is_none_or(|identity| identity.take(namespaces));
         known && (!self.own_network || raise_loopback()) && self.mounts.is_none_or(Mounts::clone_kept)
     }
 
@@ -172,7 +156,7 @@ pub(in super::super) fn raise_loopback() -> bool {
     raised
 }
 
-fn write_file(path: &CStr, text: &[u8]) -> bool {
+pub(super) fn write_file(path: &CStr, text: &[u8]) -> bool {
     let flags = i64::from(libc::O_WRONLY | libc::O_CLOEXEC);
     let fd = call(libc::SYS_openat, [libc::AT_FDCWD.into(), path.as_ptr() as i64, flags, 0, 0]);
     fd.and_then(|fd| RawFd::try_from(fd).ok()).is_some_and(|fd| {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::cells::{Lease, Temporary};
-use super::host::{landlock, may_mount};
+use super::host::{effective_capabilities, landlock, may_mount};
 use super::mounts::{Cover, Layer, Layers, Mounts};
 use super::repositories::{Repositories, keeps_closed};
 use super::rules::{Hold, Rules};
@@ -153,12 +153,14 @@ pub(in super::super) fn capabilities(confinement: &Confinement, namespaces: bool
     let needed = rustix::process::geteuid().is_root()
         && confinement.mode == Mode::Workspace
         && confinement.workspaces.iter().any(is_foreign);
-    match (needed, namespaces) {
-        (false, _) => 0,
+    let wanted = match (needed, namespaces) {
+        (false, _) => return 0,
         // Without mounts of its own it could give away what lies outside.
         (true, false) => DAC_OVERRIDE,
         (true, true) => CHOWN | DAC_OVERRIDE | FOWNER | FSETID,
-    }
+    };
+    // In a user namespace of its own it has all of them.
+    if namespaces && !may_mount() { wanted } else { u32::try_from(u64::from(wanted) & effective_capabilities()).unwrap_or(0) }
 }
 
 pub(super) fn exhausted(source: io::Error) -> ConfineError {

@@ -24,13 +24,17 @@ pub fn landlock() -> Landlock {
     })
 }
 
-/// Whether this process may make mount namespaces without a user namespace around them.
+/// Returns true if this process may arrange mounts and a network without a user namespace around them. Containers give one of
+/// these rights without the other; in a user namespace a process has both.
 pub(in super::super) fn may_mount() -> bool {
+    const NET_ADMIN: u32 = 12;
     const SYS_ADMIN: u32 = 21;
-    effective_capabilities() & (1 << SYS_ADMIN) != 0
+    const NEEDED: u64 = (1 << NET_ADMIN) | (1 << SYS_ADMIN);
+    effective_capabilities() & NEEDED == NEEDED
 }
 
-fn effective_capabilities() -> u64 {
+/// The capabilities that this process can use, a bit each; see `capabilities(7)`.
+pub(super) fn effective_capabilities() -> u64 {
     const VERSION_3: u32 = 0x2008_0522;
     let mut header = [VERSION_3, 0];
     let mut sets = [0_u32; 6];

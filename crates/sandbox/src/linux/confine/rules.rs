@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cells::{Cell, Cells};
 use super::filter::{Needs, filter};
-use super::host::{landlock, may_mount};
+use super::host::landlock;
 use super::readable::Around;
 use super::repositories::keeps_closed;
 use super::ruleset::{Grants, answered, ruleset_with};
@@ -170,7 +170,7 @@ impl Hold {
         self.asking.as_ref().map(|asking| (asking.filter.as_slice(), &asking.reach))
     }
 
-    /// The namespaces to be born in.
+    /// The namespaces to be born in, beside one for users.
     pub(in super::super) fn clone_flags(&self) -> u64 {
         if !self.namespaces {
             return 0;
@@ -178,9 +178,6 @@ impl Hold {
         let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
         if self.own_network {
             flags |= libc::CLONE_NEWNET;
-        }
-        if !may_mount() {
-            flags |= libc::CLONE_NEWUSER;
         }
         u64::from(flags.cast_unsigned())
     }

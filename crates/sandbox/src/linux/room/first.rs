@@ -24,7 +24,7 @@ use crate::{ConfineError, Network};
 pub(super) struct First<'a> {
     pub(super) plan: &'a RoomPlan,
     pub(super) tree: &'a RoomTree,
-    /// Who we are, if we are in a user namespace.
+    /// Who it is in a user namespace; none if it is in none, or the keeper says so.
     pub(super) identity: Option<&'a Identity>,
     pub(super) capabilities: u32,
     pub(super) shared: Shared,

@@ -26,7 +26,7 @@ use super::shared::Shared;
 use super::visit::reach;
 use super::watch::Watch;
 use crate::OwnFile;
-use crate::imp::confine::{Identity, Protected, RoomTree, capabilities, may_listen, may_mount};
+use crate::imp::confine::{IdMaps, Identity, Protected, RoomTree, capabilities, may_listen, may_mount};
 use crate::imp::exhaustion::is_exhaustion;
 use crate::imp::namespaces::Namespaces;
 use crate::imp::sockets;
@@ -106,14 +106,15 @@ impl<'a> Keeper<'a> {
         let doors = Doors::open(door, outside).map_err(prepared)?;
         let (wait, go) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|e| prepared(e.into()))?;
-        let identity = (!may_mount()).then(Identity::of_this_process);
         let capabilities = capabilities(&plan.confinement, true);
+        let in_user_namespace = !may_mount();
+        let own = (in_user_namespace && capabilities == 0).then(|| Identity::Own(IdMaps::of_caller()));
         let has_groups = plan.confinement.limits.processes.is_some();
-        let processes = (identity.is_some() && !has_groups).then(limit_processes).flatten();
+        let processes = (in_user_namespace && !has_groups).then(limit_processes).flatten();
         let first = First {
             plan,
             tree: &tree,
-            identity: identity.as_ref(),
+            identity: own.as_ref(),
             capabilities,
             shared,
             inner,
@@ -126,7 +127,11 @@ impl<'a> Keeper<'a> {
                 .map_err(prepared)?,
         };
         let (pid, process) =
-            born(first, identity.is_some()).map_err(|e| SpawnError::refused(Step::Clone, e))?;
+            born(first, in_user_namespace).map_err(|e| SpawnError::refused(Step::Clone, e))?;
+        if in_user_namespace && own.is_none() {
+            let maps = IdMaps::of_everybody().and_then(|maps| maps.write_for(pid));
+            maps.map_err(|e| SpawnError::refused(Step::Namespaces, e))?;
+        }
         let namespaces = Namespaces::of(pid).map_err(prepared)?;
         rustix::io::write(&go, b".").map_err(|e| prepared(e.into()))?;
         let answer = receive_long(&inner_link).map_err(prepared)?;
