@@ -11,9 +11,7 @@ use rustix::process::{WaitOptions, waitpid};
 
 use super::cgroup::Cgroups;
 use super::clone::{self, Started};
-use super::confine::{
-    Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities,
-};
+use super::confine::{Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities};
 use super::descriptors::Above;
 use super::exec::Image;
 use super::exhaustion::is_exhaustion;

@@ -160,7 +160,11 @@ pub(in super::super) fn capabilities(confinement: &Confinement, namespaces: bool
         (true, true) => CHOWN | DAC_OVERRIDE | FOWNER | FSETID,
     };
     // In a user namespace of its own it has all of them.
-    if namespaces && !may_mount() { wanted } else { u32::try_from(u64::from(wanted) & effective_capabilities()).unwrap_or(0) }
+    if namespaces && !may_mount() {
+        wanted
+    } else {
+        u32::try_from(u64::from(wanted) & effective_capabilities()).unwrap_or(0)
+    }
 }
 
 pub(super) fn exhausted(source: io::Error) -> ConfineError {
