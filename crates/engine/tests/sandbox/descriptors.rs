@@ -55,7 +55,6 @@ enum Rules {
 fn nothing_is_lost(hold: Hold, rules: Rules) {
     let script = "for git in */.git; do
             for file in config commondir info/attributes hooks/pre-commit; do echo evil >> $git/$file; done
-            rm -f $git/hooks/pre-push
         done 2> /dev/null; echo ran; cat {home}/.bashrc";
     let free = scene();
     let before = followed(&free);

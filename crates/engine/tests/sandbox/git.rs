@@ -63,7 +63,7 @@ fn cannot(command: &str) {
     let free = scene();
     let outcome = free.run(Hold::Off, command);
     assert!(planted(&free).is_some(), "it must succeed without the sandbox: {}", outcome.output.stderr());
-    for hold in [Hold::Workspace, Hold::Plain] {
+    for hold in [Hold::Workspace, Hold::Plain, Hold::Unattended] {
         let scene = scene();
         let outcome = scene.run(hold, command);
         assert_eq!(planted(&scene), None, "{hold:?} {}", outcome.output.stderr());
@@ -148,7 +148,7 @@ fn cannot_in_steps(commands: &[&str], holds: &[Hold]) {
 #[test]
 fn t18_a_repository_that_looks_like_none_for_a_while() {
     let steps = ["mv .git/HEAD .git/H", "echo evil > .git/hooks/pre-commit; mv .git/H .git/HEAD"];
-    cannot_in_steps(&steps, &[Hold::Workspace, Hold::Plain]);
+    cannot_in_steps(&steps, &[Hold::Workspace, Hold::Plain, Hold::Unattended]);
 }
 
 #[test]
@@ -167,13 +167,15 @@ fn t18_a_directory_above_moved_away() {
     let modules =
         "mv .git/modules .git/old; cp -r .git/old .git/modules; git -C module config core.fsmonitor evil";
     for command in [exchange, modules] {
-        let scene = scene();
-        scene.run(Hold::Workspace, command);
-        assert_eq!(planted(&scene), None, "{command}");
+        for hold in [Hold::Workspace, Hold::Plain] {
+            let scene = scene();
+            scene.run(hold, command);
+            assert_eq!(planted(&scene), None, "{hold:?} {command}");
+        }
     }
-    // Without mounts it cannot be kept from happening, but it is told.
+    // Where nobody answers it cannot be kept from happening, but it is told.
     let scene = scene();
-    let outcome = scene.run(Hold::Plain, exchange);
+    let outcome = scene.run(Hold::Unattended, exchange);
     assert!(outcome.denials.iter().any(|denial| denial.contains("nested/.git")), "{:?}", outcome.denials);
 }
 
@@ -185,7 +187,7 @@ fn t18_attributes_by_another_directory() {
 #[test]
 fn t18_configuration_of_a_worktree() {
     let with = "git config extensions.worktreeConfig true";
-    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain, Hold::Unattended] {
         let scene = scene();
         scene.run(Hold::Off, with);
         scene.run(hold, "printf '[core]\nfsmonitor = evil\n' > .git/config.worktree");
@@ -196,7 +198,7 @@ fn t18_configuration_of_a_worktree() {
 /// What we put back, we put back where it was, and not where a path leads by then.
 #[test]
 fn t20_putting_back_writes_nothing_elsewhere() {
-    for hold in [Hold::Workspace, Hold::Plain] {
+    for hold in [Hold::Workspace, Hold::Plain, Hold::Unattended] {
         let scene = scene();
         let victim = scene.path("outside/victim");
         let made = Command::new("git").args(["init", "-q"]).arg(&victim).status().unwrap();
@@ -281,7 +283,7 @@ fn t18_a_link_to_a_repository_elsewhere_opens_nothing() {
 #[test]
 fn what_was_put_back_is_told() {
     let scene = scene();
-    let outcome: Outcome = scene.run(Hold::Plain, "echo evil > .git/hooks/pre-commit");
+    let outcome: Outcome = scene.run(Hold::Unattended, "echo evil > .git/hooks/pre-commit");
     assert!(outcome.success());
     assert!(
         outcome.denials.iter().any(|denial| denial.contains("hooks was changed and has been put back")),
@@ -429,7 +431,8 @@ fn a_dropped_command_s_changes_are_put_back() {
 #[test]
 fn commands_that_overlap_put_back_what_was_there_before_both() {
     let scene = scene();
-    let engine = scene.engine(crate::scene::settings(Hold::Plain));
+    let engine = scene.engine(crate::scene::settings(Hold::Unattended));
+    let unattended = |command| bashtion::Request::new(command).leftovers(bashtion::Leftovers::Keep);
     let context = scene.context();
     let plants = "echo evil > .git/hooks/pre-commit; git config core.fsmonitor evil; touch planted; \
                   until [ -e begun ]; do sleep 0.01; done";
@@ -445,13 +448,13 @@ fn commands_that_overlap_put_back_what_was_there_before_both() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (first, second) = runtime.block_on(async {
         let first = async {
-            let outcome = engine.run(bashtion::Request::new(plants), &context).await.unwrap();
+            let outcome = engine.run(unattended(plants), &context).await.unwrap();
             fs::write(scene.path("work/ended"), "").unwrap();
             outcome
         };
         let second = async {
             is_there("planted").await;
-            engine.run(bashtion::Request::new(waits), &context).await.unwrap()
+            engine.run(unattended(waits), &context).await.unwrap()
         };
         tokio::join!(first, second)
     });

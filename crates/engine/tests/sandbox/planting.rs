@@ -7,6 +7,9 @@ use crate::{Hold, Scene};
 
 const EVIL: &str = "[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch {outside}/ran\\n";
 
+/// With mounts, and with Landlock alone.
+const HELD: [Hold; 2] = [Hold::Workspace, Hold::Plain];
+
 /// A repository in `work`, with one commit and a folder.
 fn scene() -> Scene {
     let scene = Scene::new();
@@ -34,9 +37,11 @@ fn cannot(command: &str) {
     let free = scene();
     let outcome = free.run(Hold::Off, &command);
     assert!(look_around(&free), "it must succeed without the sandbox: {}", outcome.output.stderr());
-    let held = scene();
-    let outcome = held.run(Hold::Workspace, &command);
-    assert!(!look_around(&held), "{:?}", outcome.denials);
+    for hold in HELD {
+        let held = scene();
+        let outcome = held.run(hold, &command);
+        assert!(!look_around(&held), "{hold:?} {:?}", outcome.denials);
+    }
 }
 
 #[test]
@@ -104,7 +109,7 @@ fn t21_a_symbolic_link_to_a_repository() {
 #[test]
 fn t21_a_head_that_leads_to_a_common_directory() {
     let plant = "mkdir -p elsewhere; cp -r .git/objects .git/refs elsewhere; printf 'EVIL' > elsewhere/config; cp .git/HEAD sub/; echo ../elsewhere > sub/commondir".replace("EVIL", EVIL);
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = scene();
         scene.run(hold, &plant);
         let asked = Command::new("git")
@@ -117,7 +122,7 @@ fn t21_a_head_that_leads_to_a_common_directory() {
 
 #[test]
 fn t21_a_repository_where_there_was_none() {
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = Scene::new();
         scene.run(hold, &"git init -q .; printf 'EVIL' > .git/config".replace("EVIL", EVIL));
         assert_eq!(look_around(&scene), hold == Hold::Off);
@@ -127,7 +132,7 @@ fn t21_a_repository_where_there_was_none() {
 #[test]
 fn t21_hooks_of_a_new_repository() {
     let plant = "git init -q new; echo '#!/bin/sh' > new/.git/hooks/post-checkout; mv new/.git/hooks/update.sample new/.git/hooks/update; cp /bin/true new/.git/hooks/pre-commit";
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = scene();
         scene.run(hold, plant);
         let hooks = fs::read_dir(scene.path("work/new/.git/hooks")).unwrap();
@@ -143,8 +148,10 @@ fn t21_nothing_is_there_while_the_command_runs() {
     let look = "for name in commondir config.worktree info/attributes remotes/y rebase-merge/git-rebase-todo; do test -e .git/$name && echo $name; done; test -e .git/HEAD || echo no HEAD";
     let free = scene().run(Hold::Off, &format!("{plant}; {look}"));
     assert_eq!(free.output.stdout().lines().count(), 6, "{}", free.output.stdout());
-    let held = scene().run(Hold::Workspace, &format!("{plant}; {look}; true"));
-    assert_eq!(held.output.stdout(), "");
+    for hold in HELD {
+        let held = scene().run(hold, &format!("{plant}; {look}; true"));
+        assert_eq!(held.output.stdout(), "", "{hold:?}");
+    }
 }
 
 /// A mount on a file goes when the host replaces the file; one on a directory stays.
@@ -180,7 +187,7 @@ fn t22_settings_of_agents_and_editors() {
         "for name in {}; do mkdir -p $(dirname $name) sub/$(dirname $name); echo evil > $name; echo evil > sub/$name; done; mkdir staged; echo evil > staged/tasks.json; mv staged sub/.vscode; true",
         names.join(" ")
     );
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = scene();
         fs::create_dir(scene.path("work/.claude")).unwrap();
         fs::write(scene.path("work/.claude/settings.json"), "mine").unwrap();
@@ -208,7 +215,7 @@ fn t21_a_repository_among_the_data_of_another() {
         ("ln -s .git/objects link", "work/link"),
     ];
     for (plant, made) in plants {
-        for hold in [Hold::Off, Hold::Workspace] {
+        for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
             let scene = scene();
             scene.run(hold, plant);
             assert_eq!(scene.path(made).symlink_metadata().is_ok(), hold == Hold::Off, "{plant}");
@@ -224,12 +231,12 @@ fn t21_a_repository_among_the_data_of_another() {
 #[test]
 fn t21_the_lock_of_the_user_s_own_git() {
     let take = "echo evil > .git/config.lock; echo evil >> .git/config.lock; rm -f .git/config.lock; echo evil > .git/index.x; mv .git/index.x .git/config.lock; mv .git/config.lock .git/index.y; true";
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = scene();
         fs::write(scene.path("work/.git/config.lock"), "the user's").unwrap();
         scene.run(hold, take);
         let text = fs::read_to_string(scene.path("work/.git/config.lock")).unwrap_or_default();
-        assert_eq!(text == "the user's", hold == Hold::Workspace);
+        assert_eq!(text == "the user's", hold != Hold::Off);
     }
 }
 
@@ -237,7 +244,7 @@ fn t21_the_lock_of_the_user_s_own_git() {
 #[test]
 fn t16_a_socket_that_the_host_has_made_in_the_workspace() {
     let connect = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"host.sock\")'";
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = Scene::new();
         let _listener = std::os::unix::net::UnixListener::bind(scene.path("work/host.sock")).unwrap();
         assert_eq!(scene.run(hold, connect).success(), hold == Hold::Off);

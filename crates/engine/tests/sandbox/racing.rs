@@ -37,7 +37,7 @@ fn python(scene: &Scene, hold: Hold, code: &str) {
 
 /// Fails unless the name is there after the race without the sandbox, and not inside.
 fn never_appears(name: &str, code: &str) {
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = Scene::new();
         fs::create_dir(scene.path("work/sub")).unwrap();
         python(&scene, hold, code);
@@ -161,7 +161,7 @@ for number in range(200):
     os.close(outside)
     os.waitpid(child, 0)
 ";
-    for hold in [Hold::Off, Hold::Workspace] {
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
         let scene = Scene::new();
         python(&scene, hold, &code.replace("OUTSIDE", scene.path("outside").to_str().unwrap()));
         for folder in fs::read_dir(scene.path("work")).unwrap().map(Result::unwrap).map(|entry| entry.path())

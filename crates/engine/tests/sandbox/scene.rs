@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bashtion::{
-    Engine, Namespaces, Network, Outcome, Policy, Reader, Request, SandboxMode, SandboxSettings, ToolContext,
+    Engine, Leftovers, Namespaces, Network, Outcome, Policy, Reader, Request, SandboxMode, SandboxSettings,
+    ToolContext,
 };
 use tempfile::TempDir;
 
@@ -22,6 +23,8 @@ pub(crate) enum Hold {
     Workspace,
     /// Workspace, with Landlock and seccomp alone.
     Plain,
+    /// The same where nobody answers for a command, because its processes may outlive whoever started it.
+    Unattended,
     ReadOnly,
 }
 
@@ -91,7 +94,16 @@ impl Scene {
 
     /// Runs a command with the names of the scene filled in.
     pub(crate) fn run(&self, hold: Hold, command: &str) -> Outcome {
-        self.run_with(settings(hold), command)
+        match hold {
+            Hold::Unattended => {
+                let request = Request::new(self.fill(command)).leftovers(Leftovers::Keep);
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(self.engine(settings(hold)).run(request, &self.context())).unwrap()
+            }
+            Hold::Off | Hold::Workspace | Hold::Plain | Hold::ReadOnly => {
+                self.run_with(settings(hold), command)
+            }
+        }
     }
 
     pub(crate) fn run_with(&self, settings: SandboxSettings, command: &str) -> Outcome {
@@ -182,7 +194,7 @@ pub(crate) fn settings(hold: Hold) -> SandboxSettings {
     let (mode, namespaces) = match hold {
         Hold::Off => (SandboxMode::Off, Namespaces::Never),
         Hold::Workspace => (SandboxMode::Workspace, Namespaces::WherePossible),
-        Hold::Plain => (SandboxMode::Workspace, Namespaces::Never),
+        Hold::Plain | Hold::Unattended => (SandboxMode::Workspace, Namespaces::Never),
         Hold::ReadOnly => (SandboxMode::ReadOnly, Namespaces::Never),
     };
     SandboxSettings { mode, namespaces, network: Network::Off, ..SandboxSettings::default() }

@@ -13,7 +13,7 @@ impl Confined {
     /// How far a command is held.
     pub(in super::super) fn report(&self, hold: &Hold, tree: TreeHeld) -> Report {
         let gap = self.repositories().gap;
-        report(self.confinement(), hold.namespaces, Processes::OfHost, gap, tree)
+        report(self.confinement(), Layers::of(hold), Processes::OfHost, gap, tree)
     }
 }
 
@@ -28,7 +28,7 @@ pub(in super::super) fn room_report(
     const UNPROTECTED: &str = "a repository has appeared in the workspace while a command was running, and is protected when no command of the room is";
     let confinement = Confinement { limits: *limits, ..facts.confinement.clone() };
     let gap = facts.gap.as_deref().or(unprotected.then_some(UNPROTECTED));
-    let mut told = report(&confinement, true, Processes::OfRoom, gap, tree);
+    let mut told = report(&confinement, Layers { mounts: true, names: true }, Processes::OfRoom, gap, tree);
     if let (Some(most), Some(reason)) = (facts.processes, &mut told.reason) {
         let memory = if limits.memory.is_some() { "limited for each process" } else { "not limited" };
         let together =
@@ -69,14 +69,29 @@ enum Processes {
     OfRoom,
 }
 
+/// The layers beside Landlock and the filter.
+#[derive(Debug, Clone, Copy)]
+struct Layers {
+    /// True if the command has a file tree of its own.
+    mounts: bool,
+    /// True if the host makes names in workspaces in its place.
+    names: bool,
+}
+
+impl Layers {
+    fn of(hold: &Hold) -> Self {
+        Self { mounts: hold.namespaces, names: hold.names }
+    }
+}
+
 fn report(
     confinement: &Confinement,
-    namespaces: bool,
+    layers: Layers,
     processes: Processes,
     lack: Option<&str>,
     tree: TreeHeld,
 ) -> Report {
-    let mode = confinement.mode;
+    let (mode, namespaces) = (confinement.mode, layers.mounts);
     let mut reasons = String::new();
     let mut because = |text: &str| {
         let _ = write!(reasons, "{}{text}", if reasons.is_empty() { "" } else { "; " });
@@ -99,8 +114,11 @@ fn report(
     }
     gap(
         mode == Mode::Workspace && !namespaces,
-        "without a mount namespace modes, owners and times of files outside the workspace are not protected, \
-         and git hooks and configuration are put back after the command instead of being kept",
+        "without a mount namespace modes, owners and times of files outside the workspace are not protected",
+    );
+    gap(
+        mode == Mode::Workspace && !namespaces && !layers.names,
+        "git hooks and configuration are put back after the command instead of being kept, and repositories and settings can be made that others follow",
     );
     if let Some(problem) = lack {
         gap(true, problem);
@@ -108,6 +126,7 @@ fn report(
     gap(
         mode == Mode::Workspace
             && !namespaces
+            && !layers.names
             && confinement
                 .kept
                 .iter()

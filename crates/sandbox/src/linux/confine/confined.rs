@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::cells::{Lease, Temporary};
 use super::host::{effective_capabilities, landlock, may_mount};
 use super::mounts::{Cover, Layer, Layers, Mounts};
-use super::repositories::{Repositories, keeps_closed};
+use super::repositories::{Repositories, answers_for_names, keeps_closed};
 use super::rules::{Hold, Rules};
 use super::snapshot::Snapshot;
 use crate::{ConfineError, Confinement, Mode, Namespaces, OwnDirectory};
@@ -95,7 +95,9 @@ impl Confined {
             return Ok(surroundings);
         };
         if !namespaces {
-            surroundings.snapshot = Snapshot::of_all(&repositories).map_err(exhausted)?;
+            if !answers_for_names(confinement, false) {
+                surroundings.snapshot = Snapshot::of_all(&repositories).map_err(exhausted)?;
+            }
             return Ok(surroundings);
         }
         if !keeps_closed(confinement) {

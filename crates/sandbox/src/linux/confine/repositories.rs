@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::exhaustion::{is_exhaustion, unless_exhausted};
-use super::host::may_listen;
+use super::host::{landlock, may_listen};
 use super::mounts::Layer;
-use crate::Confinement;
 use crate::imp::git::is_open;
 use crate::room::KnownRepository;
+use crate::{Confinement, Mode as SandboxMode};
 use rustix::fs::{
     AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, statat,
 };
@@ -81,6 +81,15 @@ const PROJECT_FILE: &str = ".bashtion.toml";
 /// Returns true if git directories are read-only for a command, because somebody answers for the names in them.
 pub(super) fn keeps_closed(confinement: &Confinement) -> bool {
     confinement.attended && may_listen()
+}
+
+/// Returns true if the host makes names and opens files for writing in workspaces in a command's place. Without mounts it is
+/// Landlock that leaves the command no other way, which must know truncation for that.
+pub(super) fn answers_for_names(confinement: &Confinement, namespaces: bool) -> bool {
+    const TRUNCATION: u32 = 3;
+    confinement.mode == SandboxMode::Workspace
+        && keeps_closed(confinement)
+        && (namespaces || landlock().abi() >= TRUNCATION)
 }
 
 impl Repositories {

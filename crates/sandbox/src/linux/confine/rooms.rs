@@ -15,8 +15,9 @@ use super::mounting::COVER;
 use super::mounts::{Bind, Change, Cover, Layer, Layers, Mounts};
 use super::readable::Around;
 use super::repositories::Repositories;
-use super::ruleset::{Grants, answered, ruleset};
+use super::ruleset::{Grants, Removals, answered, ruleset};
 use super::snapshot::Snapshot;
+use crate::imp::git::Fence;
 use crate::room::{KnownRepository, RoomFacts, RoomPlan, Stamp};
 use crate::{ConfineError, Confinement};
 
@@ -181,8 +182,15 @@ impl RoomTree {
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         // The file itself stays closed, also when another is put in its place and the mount goes with it.
         let copies = self.mounts.copied().collect();
-        let answered = if may_listen() { answered(&plan.confinement) } else { vec![] };
-        let rules = ruleset(&Grants { writable, answered: &answered, readable, copies, no_tcp: false })?;
+        let answered = if may_listen() { answered(&plan.confinement, Fence::Mounts) } else { vec![] };
+        let rules = ruleset(&Grants {
+            writable,
+            answered: &answered,
+            removals: Removals::ByCommand,
+            readable,
+            copies,
+            no_tcp: false,
+        })?;
         let targets: Vec<PathBuf> = self.mounts.kept.iter().map(Bind::target_path).collect();
         // The room's own directories are not the host's of the same name, so they tell nothing about those.
         let is_the_hosts = |(path, _): &(PathBuf, Stamp)| {

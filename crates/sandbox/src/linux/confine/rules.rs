@@ -10,9 +10,9 @@ use super::cells::{Cell, Cells};
 use super::filter::{Needs, filter};
 use super::host::landlock;
 use super::readable::Around;
-use super::repositories::keeps_closed;
-use super::ruleset::{Grants, answered, ruleset_with};
-use crate::imp::git::Ground;
+use super::repositories::answers_for_names;
+use super::ruleset::{Grants, Removals, answered, ruleset_with};
+use crate::imp::git::{Fence, Ground};
 use crate::imp::sockets::{Datagrams, Reach};
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
 
@@ -33,6 +33,8 @@ pub(in super::super) struct Hold {
     asking: Option<Asking>,
     around: Option<Arc<Around>>,
     pub(in super::super) namespaces: bool,
+    /// True if the host makes names in workspaces in the command's place.
+    pub(super) names: bool,
     pub(in super::super) own_network: bool,
     /// Each child adds its own process table to the rules, so they are made anew now and then.
     uses: AtomicU32,
@@ -68,6 +70,7 @@ impl Rules {
                 asking: None,
                 around: None,
                 namespaces: false,
+                names: false,
                 own_network: false,
                 uses: AtomicU32::new(0),
             });
@@ -86,9 +89,13 @@ impl Rules {
         }
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
-        let names = namespaces && mode == Mode::Workspace && keeps_closed(&self.confinement);
-        let answered = if names { answered(&self.confinement) } else { vec![] };
-        let grants = Grants { writable, answered: &answered, readable, copies: vec![], no_tcp };
+        let names = answers_for_names(&self.confinement, namespaces);
+        let (fence, removals) = match namespaces {
+            true => (Fence::Mounts, Removals::ByCommand),
+            false => (Fence::Landlock, Removals::ByHost),
+        };
+        let answered = if names { answered(&self.confinement, fence) } else { vec![] };
+        let grants = Grants { writable, answered: &answered, removals, readable, copies: vec![], no_tcp };
         let ruleset = ruleset_with(&grants, &own)?;
         let needs = Needs {
             mode,
@@ -104,10 +111,10 @@ impl Rules {
         };
         // Bash itself asks when it looks up its user. Beside namespaces that is little; without them a command has no
         // loopback either, and pays for sockets only if some were named.
-        let may_ask = self.confinement.attended && (namespaces || !self.confinement.sockets.is_empty());
-        let asking = (mode == Mode::Workspace && may_ask).then(|| Asking {
-            filter: filter(Needs { asks: true, names, ..needs }),
-            reach: Arc::new(self.reach(cell, own_network)),
+        let asks = self.confinement.attended && (namespaces || !self.confinement.sockets.is_empty());
+        let asking = (mode == Mode::Workspace && (asks || names)).then(|| Asking {
+            filter: filter(Needs { asks, names, removals: names && !namespaces, ..needs }),
+            reach: Arc::new(self.reach(cell, own_network, fence)),
         });
         Ok(Hold {
             ruleset,
@@ -115,6 +122,7 @@ impl Rules {
             asking,
             around: Some(around),
             namespaces,
+            names,
             own_network,
             uses: AtomicU32::new(0),
         })
@@ -131,7 +139,7 @@ impl Rules {
         Ok(Arc::clone(known.insert(Arc::new(Around::new(&holes.collect::<Vec<_>>())?))))
     }
 
-    fn reach(&self, cell: &Cell, own_network: bool) -> Reach {
+    fn reach(&self, cell: &Cell, own_network: bool, fence: Fence) -> Reach {
         let Confinement { workspaces, secrets, sockets, network, writable, .. } = &self.confinement;
         // A temporary directory that is shared lies in what is hidden.
         let shared = writable.iter().filter(|path| secrets.iter().any(|secret| path.starts_with(secret)));
@@ -145,7 +153,7 @@ impl Rules {
             internet: own_network || *network == Network::On,
             datagrams: Datagrams::Refused,
             shared: if own_network { workspaces.clone() } else { vec![] },
-            ground: Ground::of(&self.confinement, &[]),
+            ground: Ground::of(&self.confinement, &[], fence),
         }
     }
 }

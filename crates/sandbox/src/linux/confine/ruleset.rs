@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use super::super::exhaustion::{is_exhaustion, unless_exhausted};
 use super::mounting::identity_of;
 use super::mounts::DEVICES;
+use crate::imp::git::Fence;
 use crate::{ConfineError, Confinement};
 
 /// What the ruleset grants. All else of its kind is refused.
@@ -23,12 +24,22 @@ pub(super) struct Grants<'a> {
     pub(super) writable: Vec<&'a Path>,
     /// Of these, where the host makes names and opens files for writing, and the command itself cannot.
     pub(super) answered: &'a [PathBuf],
+    /// Who removes names there.
+    pub(super) removals: Removals,
     /// What may be read.
     pub(super) readable: Vec<&'a Path>,
     /// Copies that may be read, each if it is the file of that device and number.
     pub(super) copies: Vec<(&'a Path, (u64, u64))>,
     /// Whether TCP is refused.
     pub(super) no_tcp: bool,
+}
+
+/// Who removes names where the host makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Removals {
+    /// The command itself, because mounts keep what must stay.
+    ByCommand,
+    ByHost,
 }
 
 /// The newest that this was written for. Older kernels hold less, and the report says what.
@@ -47,7 +58,7 @@ pub(super) fn ruleset_with(
     let read = BitFlags::from(AccessFs::ReadFile);
     let write = AccessFs::from_write(NEWEST);
     let handled = write | read;
-    let by_the_host = by_the_host();
+    let by_the_host = by_the_host(grants.removals);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(handled)?
@@ -82,20 +93,28 @@ pub(super) fn ruleset_with(
 }
 
 /// What commands may not do by themselves where the host answers for names. Sockets are bound without asking.
-fn by_the_host() -> BitFlags<AccessFs> {
+fn by_the_host(removals: Removals) -> BitFlags<AccessFs> {
     let names = AccessFs::MakeReg | AccessFs::MakeDir | AccessFs::MakeSym | AccessFs::MakeFifo;
-    names | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::WriteFile | AccessFs::Truncate
+    let written = names | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::WriteFile | AccessFs::Truncate;
+    match removals {
+        Removals::ByCommand => written,
+        Removals::ByHost => written | AccessFs::RemoveFile | AccessFs::RemoveDir,
+    }
 }
 
 /// The writable directories in which the host makes names and opens files for writing in a command's place: workspaces, what lies
 /// in them, and what they lie in, for Landlock grants a right that any directory around a file has.
-pub(in super::super) fn answered(confinement: &Confinement) -> Vec<PathBuf> {
-    const OWN: [&str; 2] = ["/tmp", "/var/tmp"];
+pub(in super::super) fn answered(confinement: &Confinement, fence: Fence) -> Vec<PathBuf> {
+    // In a file tree of its own these are a command's, and the host's otherwise.
+    let own: &[&str] = match fence {
+        Fence::Mounts => &["/tmp", "/var/tmp"],
+        Fence::Landlock => &[],
+    };
     let is_near = |path: &PathBuf| {
         let mut workspaces = confinement.workspaces.iter();
         workspaces.any(|root| path.starts_with(root) || root.starts_with(path))
     };
-    let writable = confinement.writable.iter().cloned().chain(OWN.map(PathBuf::from));
+    let writable = confinement.writable.iter().cloned().chain(own.iter().map(PathBuf::from));
     writable.filter(is_near).collect()
 }
 

@@ -209,7 +209,7 @@ impl Asked<'_> {
         if matches!(name, ".git" | "HEAD") {
             return Some(StoppedBy::Repository);
         }
-        self.ground.is_setting(path).then_some(StoppedBy::Settings)
+        self.ground.is_in_setting(path).then_some(StoppedBy::Settings)
     }
 
     pub(super) fn stop(&self, spot: &Spot, why: StoppedBy) -> Errno {

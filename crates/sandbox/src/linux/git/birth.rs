@@ -10,6 +10,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::Fence;
 use super::answer::{Answer, Asked, Spot};
 use super::names::{WorktreeLink, is_open};
 use crate::StoppedBy;
@@ -23,6 +24,9 @@ use crate::own_directory::identity;
 pub(super) fn repository(asked: &Asked<'_>, spot: &Spot, mode: u32) -> Result<Answer, Errno> {
     let mode = Mode::from_raw_mode(mode & 0o777 & !umask_of(&asked.call.thread.to_string()));
     mkdirat(&spot.directory, &spot.name, mode)?;
+    if asked.ground.fence == Fence::Landlock {
+        return Ok(Answer::Done);
+    }
     let made = protect(asked, spot);
     if made.is_err() {
         let _ = unlinkat(&spot.directory, &spot.name, AtFlags::REMOVEDIR);
@@ -33,7 +37,9 @@ pub(super) fn repository(asked: &Asked<'_>, spot: &Spot, mode: u32) -> Result<An
 
 /// Lays a directory of data open in the command's file tree, so that nothing in it is asked about. If that fails it is slower.
 pub(super) fn open_data(asked: &Asked<'_>, spot: &Spot) {
-    let _ = lay(asked, spot, opened);
+    if asked.ground.fence == Fence::Mounts {
+        let _ = lay(asked, spot, opened);
+    }
 }
 
 /// Lays a mount over what is at that place.

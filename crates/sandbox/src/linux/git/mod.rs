@@ -23,6 +23,8 @@ pub(super) use names::is_open;
 pub(super) use operation::is_about_names;
 pub(super) use rights::{Masks, separate};
 
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::confine::{answered, capabilities};
@@ -42,14 +44,27 @@ pub(super) struct Ground {
     pub(super) own: Vec<PathBuf>,
     /// Files and directories, by the last parts of their paths, that others run or follow.
     pub(super) settings: Vec<PathBuf>,
+    /// The last part of each of them.
+    setting_names: HashSet<OsString>,
     /// Directories in which Landlock lets no command write, because the host does it.
     pub(super) answered: Vec<PathBuf>,
     /// The capabilities that commands have; none if the host has none to lose.
     pub(super) capabilities: Option<u32>,
+    pub(super) fence: Fence,
+}
+
+/// The layer that keeps a command from what the host does not do for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Fence {
+    /// Read-only mounts in its own file tree, and Landlock. It removes ordinary names by itself.
+    #[default]
+    Mounts,
+    /// Landlock alone: it can neither make nor remove a name.
+    Landlock,
 }
 
 impl Ground {
-    pub(super) fn of(confinement: &Confinement, known: &[KnownRepository]) -> Self {
+    pub(super) fn of(confinement: &Confinement, known: &[KnownRepository], fence: Fence) -> Self {
         // Of worktrees whose repository lies elsewhere.
         let is_git = |path: &&PathBuf| path.iter().any(|part| part.to_string_lossy().ends_with(".git"));
         let elsewhere = confinement.writable.iter().filter(is_git);
@@ -64,8 +79,12 @@ impl Ground {
             free: free.cloned().collect(),
             own: confinement.kept.clone(),
             settings: confinement.settings.clone(),
-            answered: answered(confinement),
-            capabilities: rustix::process::geteuid().is_root().then(|| capabilities(confinement, true)),
+            setting_names: last_parts(&confinement.settings),
+            answered: answered(confinement, fence),
+            capabilities: rustix::process::geteuid()
+                .is_root()
+                .then(|| capabilities(confinement, fence == Fence::Mounts)),
+            fence,
         }
     }
 
@@ -111,6 +130,13 @@ impl Ground {
         self.settings.iter().any(|setting| path.ends_with(setting))
     }
 
+    /// Returns true for such a path, and for what lies in a directory that is one.
+    fn is_in_setting(&self, path: &Path) -> bool {
+        // Asked for every file that is written, so most names must be told apart at once.
+        let may_be_one = |name: &OsStr| self.setting_names.contains(name);
+        path.ancestors().any(|place| place.file_name().is_some_and(may_be_one) && self.is_setting(place))
+    }
+
     /// Returns true for a directory in which such a path would lie: put there as a whole, it would bring one along.
     fn leads_to_setting(&self, path: &Path) -> bool {
         let leads = |setting: &PathBuf| {
@@ -126,6 +152,10 @@ impl Ground {
     }
 }
 
+fn last_parts(paths: &[PathBuf]) -> HashSet<OsString> {
+    paths.iter().filter_map(|path| path.file_name()).map(OsStr::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +167,7 @@ mod tests {
             known: vec!["/w/.git".into(), "/else/where".into(), "/w/.git/modules/m".into()],
             free: vec!["/home/u/.npm".into()],
             own: vec!["/home/u/.state".into()],
+            setting_names: last_parts(&[".claude".into(), ".vscode/tasks.json".into()]),
             settings: vec![".claude".into(), ".vscode/tasks.json".into()],
             ..Ground::default()
         };
@@ -149,6 +180,10 @@ mod tests {
         assert!(
             ground.is_setting(Path::new("/w/a/.claude"))
                 && ground.is_setting(Path::new("/w/.vscode/tasks.json"))
+        );
+        assert!(
+            ground.is_in_setting(Path::new("/w/a/.claude/x/y"))
+                && !ground.is_in_setting(Path::new("/w/tasks.json"))
         );
         assert!(
             !ground.is_setting(Path::new("/w/.vscode")) && !ground.is_setting(Path::new("/w/tasks.json"))

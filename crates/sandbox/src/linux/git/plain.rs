@@ -14,9 +14,11 @@ use std::time::Duration;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, StatxAttributes, StatxFlags, fcntl_setfl, fstat,
     ftruncate, linkat, mkdirat, mknodat, openat, readlinkat, renameat_with, statat, statx, symlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
+use super::Fence;
 use super::answer::{Answer, Asked};
 use super::names;
 use super::operation::{Linked, Named, Operation};
@@ -75,6 +77,9 @@ impl Asked<'_> {
             Operation::MakeLink { .. } | Operation::MakeNode { .. } | Operation::Link { .. } => {
                 Ok(Answer::GoOn)
             }
+            Operation::Remove { at, is_directory } if self.ground.fence == Fence::Landlock => {
+                self.remove(at, *is_directory)
+            }
             Operation::Remove { .. } | Operation::SetMode { .. } => Ok(Answer::GoOn),
         }
     }
@@ -83,6 +88,16 @@ impl Asked<'_> {
         let Some(place) = self.place(at)? else { return Ok(Answer::GoOn) };
         let _rights = self.rights();
         act(&place).map(|()| Answer::Done)
+    }
+
+    fn remove(&self, at: &Named, is_directory: bool) -> Result<Answer, Errno> {
+        let Some(place) = self.place(at)? else { return Ok(Answer::GoOn) };
+        if at.is_directory && place.kind() != Some(FileType::Directory) {
+            return Err(if place.kind().is_some() { Errno::NOTDIR } else { Errno::NOENT });
+        }
+        let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        let _rights = self.rights();
+        unlinkat(&place.directory, place.name.as_slice(), flags).map(|()| Answer::Done)
     }
 
     fn open(&self, at: &Named, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
@@ -231,7 +246,7 @@ impl Asked<'_> {
         let ground = self.ground;
         let is_ours = ground.answered.iter().any(|root| path.starts_with(root) && path != root);
         let is_closed = |hidden: &PathBuf| path.starts_with(hidden);
-        if !is_ours || self.watch.reach.closed.iter().any(is_closed) {
+        if !is_ours || self.watch.reach.closed.iter().chain(&ground.own).any(is_closed) {
             return false;
         }
         if ground.workspace_of(path).is_none() {

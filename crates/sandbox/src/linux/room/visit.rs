@@ -18,7 +18,7 @@ use super::packet::receive;
 use super::ports::make_socket;
 use crate::imp::cgroup::Lease;
 use crate::imp::confine::{NO_LISTENER, Snapshot, TreeHeld, room_report, snapshot_of};
-use crate::imp::git::Ground;
+use crate::imp::git::{Fence, Ground};
 use crate::imp::limits::TreeLimits;
 use crate::imp::mark::Mark;
 use crate::imp::processes;
@@ -257,7 +257,7 @@ pub(super) fn reach(
         },
         // In the host's network they cannot be told from the host's own.
         shared: if network == Network::Off { confinement.workspaces.clone() } else { vec![] },
-        ground: Ground::of(confinement, known),
+        ground: Ground::of(confinement, known, Fence::Mounts),
     }
 }
 
