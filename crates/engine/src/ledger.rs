@@ -54,7 +54,7 @@ impl Books {
     /// Says it if this is not the first time, so that whoever asks again and again stops.
     pub(crate) fn note_repetition(&self, outcome: &mut Outcome) {
         let failed = match outcome.status {
-            Status::Exited(0) | Status::Running | Status::Cancelled => return,
+            Status::Exited(0) | Status::Running | Status::Cancelled | Status::Invalid => return,
             // Asking again after somebody has agreed is what helps.
             Status::NeedsApproval if outcome.approval_id.is_some() => return,
             Status::Refused | Status::NeedsApproval => "refused",

@@ -67,8 +67,9 @@ pub use approval::{
     Approvals, Approver, Grant, InvalidApprovalId, Question, approve_with,
 };
 pub use bashtion_guard::{
-    CustomRule, DecidedBy, Decision, Finding, PartDecision, PermissionError, PermissionSettings, Permissions,
-    Policy, PolicyError, Settings as GuardSettings, Span, Suggestion, TextRule, Verdict, nearest_rule, rules,
+    Analysis, CustomRule, DecidedBy, Decision, Effect, Finding, Found, Opaque, PartDecision, PermissionError,
+    PermissionSettings, Permissions, Policy, PolicyError, Settings as GuardSettings, Span, Suggestion,
+    Target, TextRule, Verdict, nearest_rule, rules,
 };
 pub use bashtion_sandbox::{
     ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, OwnFile, Process,
@@ -85,6 +86,7 @@ pub use engine::{Engine, Error};
 pub use environment::{Base, EnvSettings, Home};
 pub use event::{Event, EventSender, Events, Stream};
 pub use examine::{Examination, landlock_lacks};
+pub use judge::{Judgement, SyntaxError};
 pub use launch::LaunchError;
 pub use ledger::{Ledger, LedgerError};
 pub use limits::{Beyond, Limits};
