@@ -15,6 +15,7 @@ use crate::event::EndTeller;
 use crate::judge::{Case, Judgement, Purpose};
 use crate::launch::{LaunchError, Running, launch};
 use crate::ledger::{Books, LedgerError};
+use crate::output::StateDir;
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
 use crate::rooms::Rooms;
@@ -274,7 +275,7 @@ impl Engine {
             Settled::NotPermitted(refusal) => {
                 let mut outcome = not_permitted(*refusal);
                 outcome.text = self.in_words(&outcome);
-                end.tell(&mut outcome);
+                end.tell(&mut outcome, &StateDir::new(self.settings.state_dir.clone()));
                 return Ok(Begun::NotRun(Box::new(outcome)));
             }
         };
@@ -320,7 +321,7 @@ impl Engine {
             Box::pin(supervise(*running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended, self.settings.reader);
         outcome.text = self.in_words(&outcome);
-        end.tell(&mut outcome);
+        end.tell(&mut outcome, &StateDir::new(self.settings.state_dir.clone()));
         Ok((outcome, log))
     }
 

@@ -229,6 +229,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
     let context = context(&settings, &interrupts);
     let context = args.agent.iter().fold(context, ToolContext::agent);
+    let context = if face.is_terminal() { context.without_repetition_notes() } else { context };
     let code = runtime.block_on(async {
         match place {
             Place::Foreground => run_and_show(engine, settings, context, face, &interrupts).await,
