@@ -1,9 +1,9 @@
 //! From what happens to what is written.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
-use bashtion::{Answer, Event, Ledger, LedgerError, Outcome};
+use bashtion::{Answer, Attempt, Event, LastEnd, Ledger, LedgerError, Outcome};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ impl Ledger for Audit {
         self.settings.mode == Mode::Required
     }
 
-    fn failures_in_a_row(&self, command: &str, cwd: &Path) -> u32 {
-        self.count_failures(command, cwd).unwrap_or(0)
+    fn last_end(&self, attempt: &Attempt<'_>) -> Option<LastEnd> {
+        self.find_last_end(attempt).ok().flatten()
     }
 }
 
@@ -78,12 +78,12 @@ impl Audit {
                 data: self.text(json!({ "pid": pid })),
                 ..empty("started", operation_id)
             },
-            Event::Ended { operation_id, outcome } => Entry {
+            Event::Ended { operation_id, agent, outcome } => Entry {
                 command: Some(mask(&outcome.command)),
                 cwd: Some(mask(&outcome.cwd.to_string_lossy())),
                 decision: Some(outcome.verdict.decision.to_string()),
                 status: Some(outcome.status.name().to_owned()),
-                data: self.text(previewed(outcome)),
+                data: self.text(previewed(outcome, agent.as_deref())),
                 ..empty("ended", operation_id)
             },
             Event::Lost { operation_id } => {
@@ -108,35 +108,38 @@ impl Audit {
         }
     }
 
-    fn count_failures(&self, command: &str, cwd: &Path) -> Result<u32, AuditError> {
-        /// Enough to make the point.
-        const MOST: u32 = 100;
-        let (command, cwd) = (self.masker.mask(command), self.masker.mask(&cwd.to_string_lossy()));
-        let count = |connection: &Connection| -> rusqlite::Result<u32> {
-            let last_success: Option<i64> = connection
+    fn find_last_end(&self, attempt: &Attempt<'_>) -> Result<Option<LastEnd>, AuditError> {
+        let mask = |text: &str| self.masker.mask(text);
+        let (command, cwd) = (mask(attempt.command), mask(&attempt.cwd.to_string_lossy()));
+        let (agent, session) = (attempt.agent.map(mask), attempt.session.map(mask));
+        let found = |connection: &Connection| {
+            connection
                 .query_row(
-                    "SELECT max(id) FROM entries WHERE kind = 'ended' AND command = ?1 AND cwd = ?2
-                     AND status = 'exited' AND data LIKE '%\"success\":true%'",
-                    [&command, &cwd],
-                    |row| row.get(0),
+                    "SELECT time, status, data ->> 'exit_code' FROM entries WHERE kind = 'ended' AND command = ?1
+                     AND cwd = ?2 AND data ->> 'agent' IS ?3 AND data ->> 'session' IS ?4 ORDER BY id DESC LIMIT 1",
+                    rusqlite::params![command, cwd, agent, session],
+                    |row| {
+                        let milliseconds = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
+                        Ok(LastEnd {
+                            at: UNIX_EPOCH + Duration::from_millis(milliseconds),
+                            status: row.get::<_, Option<String>>(1)?.unwrap_or_default(),
+                            exit_code: row.get(2)?,
+                        })
+                    },
                 )
-                .optional()?
-                .flatten();
-            connection.query_row(
-                "SELECT count(*) FROM (SELECT 1 FROM entries WHERE kind = 'ended' AND command = ?1 AND cwd = ?2
-                 AND id > ?3 AND status NOT IN ('running', 'cancelled') LIMIT ?4)",
-                rusqlite::params![command, cwd, last_success.unwrap_or(0), MOST],
-                |row| row.get(0),
-            )
+                .optional()
         };
-        self.with_all(|connection, _| count(connection).map_err(database_failed(&self.path)))
+        self.with_all(|connection, _| found(connection).map_err(database_failed(&self.path)))
     }
 }
 
 /// The result with as much of its output as tells what it was.
-fn previewed(outcome: &Outcome) -> Value {
+fn previewed(outcome: &Outcome, agent: Option<&str>) -> Value {
     const PREVIEW: usize = 2000;
     let mut value = serde_json::to_value(outcome).unwrap_or_default();
+    if let (Value::Object(fields), Some(agent)) = (&mut value, agent) {
+        fields.insert("agent".to_owned(), agent.into());
+    }
     for name in ["stdout", "stderr", "output"] {
         if let Some(Value::String(text)) = value.get_mut(name)
             && let Some((end, _)) = text.char_indices().nth(PREVIEW)

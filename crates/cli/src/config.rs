@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags, open};
 use crate::error::CliError;
 use crate::state_dir::state_dir;
 pub(crate) use remember::remember;
-pub(crate) use repair::{load_for_answer, load_for_command, profile_for_command};
+pub(crate) use repair::{load_for_answer, load_for_command, load_for_judging_command};
 
 /// Everything that is configured for a directory.
 #[derive(Debug)]
@@ -37,14 +37,25 @@ pub(crate) fn load_for(cwd: &Path, profile: Option<&str>) -> Result<Loaded, CliE
     load_with(cwd, profile_for(cwd, profile)?)
 }
 
-fn load_with(cwd: &Path, mut profile: Profile) -> Result<Loaded, CliError> {
-    let repository = repository(cwd);
-    profile.sandbox.kept = own_places(repository.as_deref().unwrap_or(cwd))?;
-    let audit = audit(&profile)?;
-    Ok(Loaded { profile, audit, repository })
+fn load_with(cwd: &Path, profile: Profile) -> Result<Loaded, CliError> {
+    let mut loaded = load_to_judge(cwd, profile)?;
+    make_own_places(&loaded.profile.sandbox.kept, loaded.repository.as_deref().unwrap_or(cwd));
+    loaded.audit = audit(&loaded.profile)?;
+    Ok(loaded)
 }
 
-/// The same without what only running a command needs.
+/// The same for somebody who only judges: nothing is made, and nothing written down.
+fn load_to_judge(cwd: &Path, mut profile: Profile) -> Result<Loaded, CliError> {
+    profile.sandbox.kept = own_files()?;
+    Ok(Loaded { profile, audit: None, repository: repository(cwd) })
+}
+
+/// How commands in this directory are judged, if it does not depend on the command.
+pub(crate) fn load_for_judging(cwd: &Path, profile: Option<&str>) -> Result<Loaded, CliError> {
+    load_to_judge(cwd, profile_for(cwd, profile)?)
+}
+
+/// The profile alone.
 pub(crate) fn profile_for(cwd: &Path, profile: Option<&str>) -> Result<Profile, CliError> {
     match layers(cwd, profile)? {
         Some(layers) => Ok(layers.profile()?),
@@ -152,17 +163,14 @@ fn secrets() -> Vec<(String, String)> {
     text.filter(|(name, _)| is_secret_name(name)).collect()
 }
 
-/// Where our configuration and state are, which no command may change. In a project they are made if they are missing:
-/// only what exists can be kept.
-fn own_places(project: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let places = own_files()?;
+/// Makes those of our own places in a project that are missing: only what exists can be kept.
+fn make_own_places(places: &[PathBuf], project: &Path) {
     for place in places.iter().filter(|place| place.starts_with(project) && !place.exists()) {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(place);
     }
-    Ok(places)
 }
 
-/// The paths of our configuration and state.
+/// The paths of our configuration and state, which no command may change.
 pub(crate) fn own_files() -> Result<Vec<PathBuf>, CliError> {
     let named = std::env::var_os("BASHTION_CONFIG").is_some_and(|name| !name.is_empty());
     let config = user_file()?.and_then(|path| std::path::absolute(path).ok());
@@ -197,7 +205,15 @@ fn config_directory() -> Option<PathBuf> {
 
 /// The nearest one, from the working directory upwards.
 fn project_file(cwd: &Path) -> Option<PathBuf> {
-    cwd.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.symlink_metadata().is_ok())
+    real(cwd)
+        .ancestors()
+        .map(|directory| directory.join(PROJECT_FILE))
+        .find(|path| path.symlink_metadata().is_ok())
+}
+
+/// A directory as it is named after symbolic links: what holds there does not depend on the way to it.
+fn real(cwd: &Path) -> PathBuf {
+    cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned())
 }
 
 /// The root of the repository that a directory belongs to. It must belong to whom the directory belongs: anybody can make
@@ -211,7 +227,7 @@ pub(crate) fn repository(cwd: &Path) -> Option<PathBuf> {
             git.join("HEAD").is_file() || git.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         is_repository && own(&git) && own(directory)
     };
-    cwd.ancestors().find(is_root).map(Path::to_owned)
+    real(cwd).ancestors().find(is_root).map(Path::to_owned)
 }
 
 /// None if there is no such file. Neither a pipe nor, for a project, a link is read: it could hang, or show what is

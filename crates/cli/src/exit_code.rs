@@ -8,6 +8,8 @@ use bashtion::{Outcome, Status};
 pub(crate) const FAILURE: u8 = 1;
 /// What was typed cannot be meant.
 pub(crate) const USAGE: u8 = 2;
+/// Bash itself cannot read the command: nothing was run.
+pub(crate) const UNREADABLE: u8 = 2;
 /// The command ran out of time.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// Bashtion itself failed; nothing was run, or nothing is known about it.
@@ -31,6 +33,7 @@ pub(crate) fn of(outcome: &Outcome, interrupted_by: Option<i32>) -> ExitCode {
         Status::Signaled(ended_by) => signal(ended_by.as_raw()),
         Status::TimedOut { .. } => ExitCode::from(TIMED_OUT),
         Status::Refused | Status::NeedsApproval => ExitCode::from(NOT_RUN),
+        Status::Invalid => ExitCode::from(UNREADABLE),
         Status::Running => ExitCode::SUCCESS,
         Status::Cancelled => signal(interrupted_by.unwrap_or(SIGINT)),
     }

@@ -155,15 +155,26 @@ pub enum AdmitError {
     },
 }
 
+/// What becomes of a request whose directory does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// It cannot be run.
+    Refused,
+    /// It is judged as if the directory existed, and whatever else only running needs, and can never be run.
+    Imagined,
+}
+
 impl Job {
     pub(crate) fn admit(
         request: Request,
         context: &ToolContext,
         settings: &Settings,
+        absent: Absent,
     ) -> Result<Self, AdmitError> {
         check_command(&request.command)?;
         check_env(&request.env)?;
         if settings.requires_description
+            && absent == Absent::Refused
             && request.description.as_ref().is_none_or(|text| text.trim().is_empty())
         {
             return Err(AdmitError::NoDescription);
@@ -181,6 +192,10 @@ impl Job {
                 if request.moved && may_be_of_room(&asked_for, context.working_dir()) =>
             {
                 (asked_for.clone(), None)
+            }
+            Err(AdmitError::Cwd { .. }) if absent == Absent::Imagined => {
+                let (cwd, stand_in) = imagine(&asked_for, roots)?;
+                (cwd, Some(stand_in))
             }
             opened => opened.map(|(path, fd)| (path, Some(fd)))?,
         };
@@ -292,6 +307,21 @@ fn output(request: &Request, settings: &OutputSettings) -> Result<OutputSettings
 fn open_within(path: &Path, roots: &Roots) -> Result<(PathBuf, OwnedFd), AdmitError> {
     let (fd, real) =
         open_directory(path).map_err(|source| AdmitError::Cwd { path: path.to_owned(), source })?;
+    match roots {
+        Roots::Within(allowed) if !roots.contain(&real) => {
+            Err(AdmitError::OutsideRoots { path: real, roots: allowed.clone() })
+        }
+        Roots::Within(_) | Roots::Any => Ok((real, fd)),
+    }
+}
+
+/// The directory as it would be named after symbolic links, and the nearest one around it that exists.
+fn imagine(path: &Path, roots: &Roots) -> Result<(PathBuf, OwnedFd), AdmitError> {
+    let opened = path.ancestors().skip(1).find_map(|around| Some((around, open_directory(around).ok()?)));
+    let Some((around, (fd, real))) = opened else {
+        return Err(AdmitError::Cwd { path: path.to_owned(), source: io::ErrorKind::NotFound.into() });
+    };
+    let real = real.join(path.strip_prefix(around).unwrap_or(path));
     match roots {
         Roots::Within(allowed) if !roots.contain(&real) => {
             Err(AdmitError::OutsideRoots { path: real, roots: allowed.clone() })

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::engine::{Adopting, Settings};
 use crate::ledger::{Books, Ledger};
@@ -45,6 +46,13 @@ impl Builder {
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.settings.policy = policy;
+        self
+    }
+
+    /// How long judging a command may take, by default 250 ms. What takes longer is asked about.
+    #[must_use]
+    pub fn judge_within(mut self, deadline: Duration) -> Self {
+        self.settings.judge_within = deadline;
         self
     }
 

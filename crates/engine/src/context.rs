@@ -39,6 +39,7 @@ pub struct ToolContext {
     agent: Option<String>,
     events: Vec<EventSender>,
     signals: Arc<Signals>,
+    notes_repetition: bool,
 }
 
 /// Signals for the command, on their way.
@@ -100,6 +101,7 @@ impl ToolContext {
             agent: None,
             events: vec![],
             signals: Arc::default(),
+            notes_repetition: true,
         }
     }
 
@@ -219,6 +221,13 @@ impl ToolContext {
         self
     }
 
+    /// Leaves out the note that a command has failed as it did before: a person knows.
+    #[must_use]
+    pub fn without_repetition_notes(mut self) -> Self {
+        self.notes_repetition = false;
+        self
+    }
+
     /// Sends the command's events there too.
     #[must_use]
     pub fn events(mut self, sender: EventSender) -> Self {
@@ -230,6 +239,10 @@ impl ToolContext {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.operation_id
+    }
+
+    pub(crate) fn notes_repetition(&self) -> bool {
+        self.notes_repetition
     }
 
     pub(crate) fn agent_name(&self) -> Option<&str> {

@@ -2,25 +2,25 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 
-use crate::admit::{AdmitError, Job};
-use crate::approval::{
-    ApprovalLimits, Approvals, Approver, Asking, Beforehand, Place, ask_beforehand, foresee,
-};
+use crate::admit::AdmitError;
+use crate::approval::{ApprovalLimits, Approvals, Approver, Asking, Beforehand, Place, ask_beforehand};
 use crate::conclude::{conclude, not_permitted};
 use crate::event::EndTeller;
-use crate::judge::{analyze, judge, world};
+use crate::judge::{Case, Judgement, Purpose};
 use crate::launch::{LaunchError, Running, launch};
 use crate::ledger::{Books, LedgerError};
+use crate::output::StateDir;
 use crate::places::Places;
 use crate::plan::{Means, Plan, PlanError};
 use crate::rooms::Rooms;
-use crate::session::{Session, SessionError, Sessions};
-use crate::settle::{Settled, settle};
+use crate::session::{Session, SessionError};
+use crate::settle::{Settled, settle, unreadable};
 use crate::supervise::supervise;
 use crate::tasks::{self, Log, Presence, TaskError, TaskLimits, Tasks};
 use crate::{
@@ -49,7 +49,7 @@ pub struct Engine {
 }
 
 /// Everything an engine can be told, also by another process.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) tasks: TaskLimits,
@@ -68,10 +68,38 @@ pub(crate) struct Settings {
     pub(crate) requires_description: bool,
     pub(crate) wording: Wording,
     pub(crate) policy: Policy,
+    /// How long judging may take; what takes longer is asked about.
+    pub(crate) judge_within: Duration,
     /// For whom results are put into words.
     pub(crate) reader: Reader,
     /// None: questions are not kept.
     pub(crate) approvals: Option<ApprovalLimits>,
+}
+
+/// How long judging may take if nobody says otherwise.
+pub(crate) const USUAL_DEADLINE: Duration = Duration::from_millis(250);
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            tasks: TaskLimits::default(),
+            state_dir: None,
+            shell: None,
+            supervisor: None,
+            hand_down: None,
+            sandbox: SandboxSettings::default(),
+            output: OutputSettings::default(),
+            env: EnvSettings::default(),
+            leftovers: Leftovers::default(),
+            requires_description: false,
+            wording: Wording::default(),
+            policy: Policy::default(),
+            judge_within: USUAL_DEADLINE,
+            reader: Reader::default(),
+            approvals: None,
+        }
+    }
 }
 
 /// Whose parent this process is.
@@ -158,6 +186,25 @@ impl Engine {
         }
     }
 
+    /// Judges a command without running it, exactly as [`Self::run`] would: in the same directory, with the same environment, the same
+    /// session and the same confinement. Nobody is asked, and nothing is written down.
+    ///
+    /// The directory need not exist. It takes a few microseconds, and no longer than the deadline ([`Builder::judge_within`]) and a
+    /// second more for a text that only bash can say something about.
+    ///
+    /// ```
+    /// use bashtion::{Decision, Engine, Request, ToolContext};
+    /// # fn main() -> Result<(), bashtion::Error> {
+    /// let judgement = Engine::new().judge(Request::new("git reset --hard"), &ToolContext::from_host("/tmp"))?;
+    /// assert_eq!(judgement.decision(), Some(Decision::Ask));
+    /// # Ok(()) }
+    /// ```
+    pub fn judge(&self, request: Request, context: &ToolContext) -> Result<Judgement, Error> {
+        let session = request.session.clone();
+        let case = Case::new(request, context, Purpose::Judging, &self.settings, &self.places)?;
+        Ok(Judgement::new(case, session.as_deref(), &self.settings))
+    }
+
     /// Starts a command that outlives this process, and returns when it runs. Its outcome says [`crate::Status::Running`] and
     /// names the task; [`Tasks`] knows the rest.
     ///
@@ -166,16 +213,14 @@ impl Engine {
     pub async fn start(&self, request: Request, context: &ToolContext) -> Result<Outcome, Error> {
         let request = request.into_task();
         // What is wrong with the request is told here, in full.
-        Job::admit(request.clone(), context, &self.settings)?;
+        let case = Case::new(request.clone(), context, Purpose::Running, &self.settings, &self.places)?;
         let foregone = match &self.approver {
             None => None,
-            Some(approver) => {
-                match ask_beforehand(approver.as_ref(), request.clone(), context, &self.settings).await? {
-                    Beforehand::Nothing => None,
-                    Beforehand::Answered(foregone) => Some(foregone),
-                    Beforehand::Cancelled(outcome) => return Ok(*outcome),
-                }
-            }
+            Some(approver) => match ask_beforehand(approver.as_ref(), case, context, &self.settings).await {
+                Beforehand::Nothing => None,
+                Beforehand::Answered(foregone) => Some(foregone),
+                Beforehand::Cancelled(outcome) => return Ok(*outcome),
+            },
         };
         let (settings, caller) = (Arc::clone(&self.settings), context.caller(&self.settings.env));
         let started = tokio::task::spawn_blocking(move || tasks::start(&settings, request, caller, foregone));
@@ -214,24 +259,23 @@ impl Engine {
         log: Option<Log>,
     ) -> Result<Begun, Error> {
         let settings = &self.settings;
-        let given = request.own_variables();
-        let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
-        let mut job = Job::admit(request, context, settings)?; // cwd open, limits clamped, inputs valid
-        job.given = given;
-        let world = world(&job, settings);
-        let analysis = analyze(&job, &world); // pure; text that cannot be read is opaque, not an error
-        let verdict = judge(&analysis, &job, &world, &settings.policy); // pure: allow, ask, deny
-        let verdict = foresee(&mut job, &analysis, verdict, &world, settings); // what an approval would make possible
+        // Admitted: cwd open, limits clamped, inputs valid. Judged: allow, ask, deny, or nothing that bash can read.
+        let case = Case::new(request, context, Purpose::Running, settings, &self.places)?;
+        let Case { job, session, analysis, verdict, syntax_error, .. } = case;
         self.books.record(|| Event::judged(&job, &verdict, context))?; // no record, no run
         context.notify(|| Event::judged(&job, &verdict, context));
         let end = EndTeller::new(context, &self.books); // if this is dropped while somebody is asked, or fails to start
         let asking = self.asking(&analysis, session.as_ref(), log.as_ref(), context);
-        let permit = match settle(job, verdict, asking).await? {
+        let settled = match syntax_error {
+            Some(_) => unreadable(job, verdict),
+            None => settle(job, verdict, asking).await?,
+        };
+        let permit = match settled {
             Settled::Permitted(permit) => permit, // nothing else makes one
             Settled::NotPermitted(refusal) => {
                 let mut outcome = not_permitted(*refusal);
                 outcome.text = self.in_words(&outcome);
-                end.tell(&mut outcome);
+                end.tell(&mut outcome, &StateDir::new(self.settings.state_dir.clone()));
                 return Ok(Begun::NotRun(Box::new(outcome)));
             }
         };
@@ -277,7 +321,7 @@ impl Engine {
             Box::pin(supervise(*running, context)).await.map_err(|source| Error::Supervise { source })?;
         let (mut outcome, log) = conclude(ended, self.settings.reader);
         outcome.text = self.in_words(&outcome);
-        end.tell(&mut outcome);
+        end.tell(&mut outcome, &StateDir::new(self.settings.state_dir.clone()));
         Ok((outcome, log))
     }
 

@@ -22,6 +22,7 @@ use crate::admit::Job;
 use crate::approval::{Answer, ApprovalId};
 use crate::launch::Running;
 use crate::ledger::Books;
+use crate::output::StateDir;
 use crate::{Outcome, ToolContext, Verdict};
 
 /// How many bytes of output may wait for an observer before the command has to.
@@ -102,6 +103,8 @@ pub enum Event {
     Ended {
         /// The call's name.
         operation_id: Arc<str>,
+        /// The agent that it belongs to.
+        agent: Option<String>,
         /// What [`crate::Engine::run`] returns.
         outcome: Box<Outcome>,
     },
@@ -156,6 +159,14 @@ impl Event {
             display: facts.display.clone(),
             cwd: facts.cwd.clone(),
             pid: running.shell.child().pid(),
+        }
+    }
+
+    fn ended(outcome: &Outcome, context: &ToolContext) -> Self {
+        Self::Ended {
+            operation_id: context.shared_id(),
+            agent: context.agent_name().map(str::to_owned),
+            outcome: Box::new(outcome.clone()),
         }
     }
 
@@ -354,17 +365,12 @@ impl<'a> EndTeller<'a> {
         self.told = true;
     }
 
-    pub(crate) fn tell(mut self, outcome: &mut Outcome) {
+    pub(crate) fn tell(mut self, outcome: &mut Outcome, state: &StateDir) {
         self.told = true;
-        self.books.note_repetition(outcome);
-        let operation_id = self.context.shared_id();
-        let event =
-            || Event::Ended { operation_id: Arc::clone(&operation_id), outcome: Box::new(outcome.clone()) };
-        let problem = self.books.record_afterwards(event);
+        self.books.note_repetition(outcome, self.context, state.path());
+        let problem = self.books.record_afterwards(|| Event::ended(outcome, self.context));
         outcome.notes.extend(problem);
-        let event =
-            || Event::Ended { operation_id: Arc::clone(&operation_id), outcome: Box::new(outcome.clone()) };
-        self.context.notify(event);
+        self.context.notify(|| Event::ended(outcome, self.context));
     }
 }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use crate::{Event, Outcome, Status};
+use crate::{Event, Outcome, ToolContext, repetition};
 
 /// Somebody who writes down what happens to commands. Unlike an [`crate::EventSender`] it is waited for.
 ///
@@ -19,8 +20,36 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Whether a command that cannot be written down must not run.
     fn is_required(&self) -> bool;
 
-    /// How often in a row this very command has been refused or failed in this directory before now.
-    fn failures_in_a_row(&self, command: &str, cwd: &Path) -> u32;
+    /// The last time that the same attempt came to an end before now. None if that is not known.
+    fn last_end(&self, attempt: &Attempt<'_>) -> Option<LastEnd> {
+        let _ = attempt;
+        None
+    }
+}
+
+/// A command of somebody.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Attempt<'a> {
+    /// The command.
+    pub command: &'a str,
+    /// Where it ran.
+    pub cwd: &'a Path,
+    /// The agent that it belongs to.
+    pub agent: Option<&'a str>,
+    /// The session that it ran in.
+    pub session: Option<&'a str>,
+}
+
+/// How and when an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastEnd {
+    /// When.
+    pub at: SystemTime,
+    /// The name of its status.
+    pub status: String,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
 }
 
 /// It could not be written down.
@@ -51,22 +80,16 @@ impl Books {
         Some(format!("what happened could not be written down: {}", causes.join(": ")))
     }
 
-    /// Says it if this is not the first time, so that whoever asks again and again stops.
-    pub(crate) fn note_repetition(&self, outcome: &mut Outcome) {
-        let failed = match outcome.status {
-            Status::Exited(0) | Status::Running | Status::Cancelled => return,
-            // Asking again after somebody has agreed is what helps.
-            Status::NeedsApproval if outcome.approval_id.is_some() => return,
-            Status::Refused | Status::NeedsApproval => "refused",
-            Status::Exited(_) | Status::Signaled(_) | Status::TimedOut { .. } => "failed",
-        };
-        let before =
-            self.0.as_ref().map_or(0, |ledger| ledger.failures_in_a_row(&outcome.command, &outcome.cwd));
-        if before > 0 {
-            let times = if before == 1 { "once".to_owned() } else { format!("{before} times") };
-            outcome.notes.push(format!(
-                "this very command was {failed} here {times} before, in a row: running it again will not help, change something first"
-            ).replace("was failed", "has failed"));
+    /// Adds a note if the same happened before and nothing has changed since.
+    pub(crate) fn note_repetition(&self, outcome: &mut Outcome, context: &ToolContext, own: &Path) {
+        let Some(ledger) = self.0.as_ref().filter(|_| context.notes_repetition()) else { return };
+        let attempt = repetition::attempt(outcome, context);
+        let Some(last) = attempt.and_then(|attempt| ledger.last_end(&attempt)) else { return };
+        let mut roots = context.own_directories();
+        if roots.is_empty() {
+            roots.push(outcome.cwd.clone());
         }
+        let note = repetition::note(outcome, &last, &roots, own);
+        outcome.notes.extend(note);
     }
 }

@@ -48,6 +48,7 @@ mod profile;
 pub mod quantities;
 mod quote;
 mod raw;
+mod repetition;
 mod request;
 mod rooms;
 mod seal;
@@ -67,8 +68,9 @@ pub use approval::{
     Approvals, Approver, Grant, InvalidApprovalId, Question, approve_with,
 };
 pub use bashtion_guard::{
-    CustomRule, DecidedBy, Decision, Finding, PartDecision, PermissionError, PermissionSettings, Permissions,
-    Policy, PolicyError, Settings as GuardSettings, Span, Suggestion, TextRule, Verdict, nearest_rule, rules,
+    Analysis, CustomRule, DecidedBy, Decision, Effect, Finding, Found, Opaque, PartDecision, PermissionError,
+    PermissionSettings, Permissions, Policy, PolicyError, Settings as GuardSettings, Span, Suggestion,
+    Target, TextRule, Verdict, nearest_rule, rules,
 };
 pub use bashtion_sandbox::{
     ConfineError, Enforced, Exit, Landlock, Mode as SandboxMode, Namespaces, Network, OwnFile, Process,
@@ -85,8 +87,9 @@ pub use engine::{Engine, Error};
 pub use environment::{Base, EnvSettings, Home};
 pub use event::{Event, EventSender, Events, Stream};
 pub use examine::{Examination, landlock_lacks};
+pub use judge::{Judgement, SyntaxError};
 pub use launch::LaunchError;
-pub use ledger::{Ledger, LedgerError};
+pub use ledger::{Attempt, LastEnd, Ledger, LedgerError};
 pub use limits::{Beyond, Limits};
 pub use outcome::{Fate, Leftover, Outcome, Status};
 pub use output::{Captures, Cut, Decoder, Ends, Output, OutputSettings, Text, Unit, temporary_directory};

@@ -12,6 +12,7 @@ use bashtion_guard::Analysis;
 use bashtion_sandbox::Sandbox;
 use rustix::fs::{Access, access};
 
+use crate::admit::Job;
 use crate::approval::Grant;
 use crate::confine::{Confining, Tools};
 use crate::denials::Wishes;
@@ -139,10 +140,7 @@ impl Plan {
         let questions = Questions::about(&job.command, state, !stages.is_empty());
         let may_have_waited = job.given.is_empty() && session.is_none() && log.is_none();
         let state = StateDir::new(settings.state_dir.clone());
-        let program = match &settings.shell {
-            Some(path) => path.clone(),
-            None => places.bash(job.search_path.as_ref(), find_bash)?,
-        };
+        let program = shell(&job, settings, places)?;
         let script = Script::if_too_long(&job.command, &state)?;
         let text = script.as_ref().map_or_else(|| OsString::from(&job.command), Script::invocation);
         let limits = settings.limits.clone();
@@ -183,6 +181,14 @@ impl Plan {
             may_have_waited,
             supervision: Supervision { timeout: job.timeout, leftovers: job.leftovers, limits, script },
         })
+    }
+}
+
+/// The bash that runs a command.
+pub(crate) fn shell(job: &Job, settings: &Settings, places: &Places) -> Result<PathBuf, PlanError> {
+    match &settings.shell {
+        Some(path) => Ok(path.clone()),
+        None => places.bash(job.search_path.as_ref(), find_bash),
     }
 }
 

@@ -69,6 +69,11 @@ pub(crate) async fn settle(job: Job, verdict: Verdict, asking: Asking<'_>) -> Re
     })
 }
 
+/// What bash cannot read is not run, and nobody is asked about it.
+pub(crate) fn unreadable(job: Job, verdict: Verdict) -> Settled {
+    refused(job, verdict, Status::Invalid, None, None)
+}
+
 fn permitted(job: Job, verdict: Verdict, approval: Option<Approved>) -> Settled {
     Settled::Permitted(Box::new(Permit { job, verdict, approval }))
 }

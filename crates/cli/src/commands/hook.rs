@@ -2,19 +2,20 @@
 
 mod install;
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use bashtion::{Decision, Event, Verdict};
+use bashtion::{AdmitError, Base, Decision, EnvSettings, Error, Event, Home, Request, SandboxMode, Verdict};
 use bashtion_server::hooks::{Agent, Call, Confine, Judged, LONGEST_INPUT, Options, Reply, answer, refusal};
 
 pub(crate) use install::{project as project_scope, user as user_scope};
 
-use super::{check, run};
-use crate::config;
+use super::{judging, run};
+use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::USAGE;
 use crate::ui::{self, Format};
@@ -124,17 +125,40 @@ fn reply(args: &Args) -> Result<Reply, CliError> {
     Ok(answer(args.agent, &input, &options, |call| judge(args, call).map_err(|error| error.told_with_help())))
 }
 
-/// As `bashtion check` does.
+/// As `bashtion run` would, if the command is to be run by it; else as it would in the agent's own shell.
 fn judge(args: &Args, call: &Call) -> Result<Judged, CliError> {
     let cwd = config::directory(call.cwd.as_deref())?;
-    let loaded = config::load_for_command(&cwd, args.profile.as_deref(), &call.command)?;
-    let world = check::world_in(&cwd, loaded.repository.as_deref());
-    let verdict = loaded.profile.policy.judge(&bashtion_guard::analyze(&call.command, &world), &world);
+    let Loaded { mut profile, audit, repository } =
+        config::load_for_command(&cwd, args.profile.as_deref(), &call.command)?;
+    if !args.confine {
+        profile.sandbox.mode = SandboxMode::Off;
+        profile.env = of_another_shell();
+    }
+    let engine = judging::engine(&profile).build();
+    let verdict =
+        match engine.judge(Request::new(&call.command), &judging::context(&cwd, repository.as_deref())) {
+            Ok(judgement) => judgement.verdict,
+            // It does nothing, wherever it runs.
+            Err(Error::Admit(AdmitError::EmptyCommand)) => Verdict::new(vec![]),
+            Err(error) => return Err(error.into()),
+        };
     // What is run by us is written down there.
     if !args.confine || verdict.decision != Decision::Allow {
-        write_down(args.agent, call, &cwd, &verdict, loaded.audit.as_ref())?;
+        write_down(args.agent, call, &cwd, &verdict, audit.as_ref())?;
     }
-    Ok(Judged { verdict, limits: loaded.profile.limits })
+    Ok(Judged { verdict, limits: profile.limits })
+}
+
+/// The environment of a shell that is not ours: all that the agent has, which this program has from it, too.
+fn of_another_shell() -> EnvSettings {
+    EnvSettings {
+        base: Base::Inherit,
+        allow: vec![],
+        withhold: vec![],
+        home: Home::Caller,
+        non_interactive: false,
+        set: BTreeMap::new(),
+    }
 }
 
 fn write_down(

@@ -9,6 +9,7 @@ mod confining;
 pub(crate) mod doctor;
 pub(crate) mod hook;
 mod interrupt;
+pub(crate) mod judging;
 pub(crate) mod man;
 pub(crate) mod rooms;
 pub(crate) mod run;

@@ -18,12 +18,13 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::commands::confining;
 use crate::commands::interrupt::Interrupts;
+use crate::commands::judging;
 use crate::commands::tasks::parse_agent;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::ui::{self, Face, Format};
-use settings::{Patience, Settings, parse_env, parse_timeout};
-pub(crate) use settings::{hand_down, ledger, with_ledger};
+use settings::{Patience, Settings, parse_timeout};
+pub(crate) use settings::{hand_down, ledger, parse_env, with_ledger};
 
 /// Run a command, print its output, pass its exit code through.
 #[derive(Debug, clap::Args)]
@@ -189,7 +190,7 @@ Exit codes:
   126                 refused, or waiting for approval: nothing was run
   128 + n             signal n ended it, or was sent to bashtion and cancelled it
   141                 whoever read our output has gone away
-  2                   wrong usage
+  2                   bash itself cannot read it: nothing was run; or wrong usage
 
 The command is judged first, as `bashtion check` shows.
 It runs with `bash -c`, standard input empty, no terminal, its own session. The
@@ -228,6 +229,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Interrupts::watch(&runtime).map_err(|error| CliError::failed("cannot watch signals", &error))?;
     let context = context(&settings, &interrupts);
     let context = args.agent.iter().fold(context, ToolContext::agent);
+    let context = if face.is_terminal() { context.without_repetition_notes() } else { context };
     let code = runtime.block_on(async {
         match place {
             Place::Foreground => run_and_show(engine, settings, context, face, &interrupts).await,
@@ -244,11 +246,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn context(settings: &Settings, interrupts: &Interrupts) -> ToolContext {
-    let context = ToolContext::from_host(settings.cwd.clone())
-        .any_root()
+    judging::context(&settings.cwd, settings.repository.as_deref())
         .cancel(interrupts.cancel.clone())
-        .kill(interrupts.kill.clone());
-    settings.repository.iter().fold(context, ToolContext::workspace)
+        .kill(interrupts.kill.clone())
 }
 
 async fn run_and_show(
@@ -266,7 +266,9 @@ async fn run_and_show(
         signal = interrupts.patience_over() => return Ok(exit_code::signal(signal)),
     };
     let outcome = result?;
-    if matches!(outcome.status, Status::Refused | Status::NeedsApproval) && face.is_for_people() {
+    if matches!(outcome.status, Status::Refused | Status::NeedsApproval | Status::Invalid)
+        && face.is_for_people()
+    {
         if outcome.text.is_none() || face != Face::Cut {
             ui::report_refusal(&outcome);
         }

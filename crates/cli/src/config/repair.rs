@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use bashtion::Profile;
-use bashtion_guard::{World, analyze, only_repairs};
+use bashtion::{Profile, Request};
 
-use super::{Loaded, load_for, load_with, profile_for, project_file, repository, under_project, user_text};
-use crate::commands::check::world_in;
+use super::{
+    Loaded, load_for, load_for_judging, load_to_judge, load_with, project_file, under_project, user_text,
+};
+use crate::commands::judging;
 use crate::error::CliError;
 use crate::ui;
 
@@ -17,18 +18,17 @@ pub(crate) fn load_for_command(cwd: &Path, profile: Option<&str>, command: &str)
         Ok(loaded) => return Ok(loaded),
         Err(error) => error,
     };
-    let world = world_in(cwd, repository(cwd).as_deref());
-    load_with(cwd, repairing(cwd, profile, command, &world, error)?)
+    load_with(cwd, repairing(cwd, profile, command, error)?)
 }
 
 /// The same without what only running a command needs.
-pub(crate) fn profile_for_command(
+pub(crate) fn load_for_judging_command(
     cwd: &Path,
     profile: Option<&str>,
     command: &str,
-    world: &World,
-) -> Result<Profile, CliError> {
-    profile_for(cwd, profile).or_else(|error| repairing(cwd, profile, command, world, error))
+) -> Result<Loaded, CliError> {
+    load_for_judging(cwd, profile)
+        .or_else(|error| load_to_judge(cwd, repairing(cwd, profile, command, error)?))
 }
 
 /// Loads what somebody needs who answers a question. It can be about the very command that repairs the file.
@@ -39,16 +39,10 @@ pub(crate) fn load_for_answer(cwd: &Path) -> Result<Loaded, CliError> {
     })
 }
 
-fn repairing(
-    cwd: &Path,
-    profile: Option<&str>,
-    command: &str,
-    world: &World,
-    error: CliError,
-) -> Result<Profile, CliError> {
+fn repairing(cwd: &Path, profile: Option<&str>, command: &str, error: CliError) -> Result<Profile, CliError> {
     let Some((file, profile)) = without_project(cwd, profile) else { return Err(error) };
     let shown = file.display();
-    if !only_repairs(&analyze(command, world), &file.to_string_lossy(), world) {
+    if !only_repairs(cwd, &profile, command, &file) {
         let help = format!(
             "repair {shown} or remove it; until then only commands work that do nothing else, one file at a time: \
              `cat`, `sed -i s/old/new/`, `git checkout`, `mv`, `rm`; `bashtion config check {shown}` says whether it is right"
@@ -60,6 +54,14 @@ fn repairing(
         error.told()
     ));
     Ok(profile)
+}
+
+/// Returns true if the command does nothing but look at the file or repair it.
+fn only_repairs(cwd: &Path, profile: &Profile, command: &str, file: &Path) -> bool {
+    let Ok(Loaded { profile, repository, .. }) = load_to_judge(cwd, profile.clone()) else { return false };
+    let context = judging::context(cwd, repository.as_deref());
+    let judged = judging::engine(&profile).build().judge(Request::new(command), &context);
+    judged.is_ok_and(|judgement| judgement.only_repairs(&file.to_string_lossy()))
 }
 
 /// The project's file and what would hold without it. None if the file is not to blame.

@@ -64,6 +64,11 @@ impl Face {
         self == Self::Terminal
     }
 
+    /// Returns true if a person sits in front of it.
+    pub(crate) fn is_terminal(self) -> bool {
+        matches!(self, Self::Terminal | Self::OwnScreen)
+    }
+
     pub(crate) fn is_for_people(self) -> bool {
         matches!(self, Self::Raw | Self::Cut | Self::Terminal | Self::OwnScreen)
     }

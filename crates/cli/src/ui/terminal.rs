@@ -168,7 +168,7 @@ fn closing_line(outcome: &Outcome) -> String {
         Status::Exited(code) => format!("exit {code} ({took})"),
         Status::TimedOut { .. } => outcome.status.to_string(),
         Status::Signaled(_) | Status::Cancelled | Status::Running => format!("{} ({took})", outcome.status),
-        Status::Refused | Status::NeedsApproval => "nothing was run".to_owned(),
+        Status::Refused | Status::NeedsApproval | Status::Invalid => "nothing was run".to_owned(),
     }
 }
 

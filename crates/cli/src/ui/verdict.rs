@@ -1,8 +1,7 @@
 //! Verdicts in words: what was found, where, and what to do instead.
 
 use anstyle::{AnsiColor, Style};
-use bashtion::{Decision, Finding, Verdict};
-use bashtion_guard::{Analysis, DecidedBy, Found, PartDecision};
+use bashtion::{DecidedBy, Decision, Finding, Found, Judgement, PartDecision, SyntaxError, Verdict};
 
 use super::sanitize;
 
@@ -19,6 +18,7 @@ pub(crate) fn shown(command: &str, verdict: &Verdict, coloured: bool) -> String 
 
 fn one(command: &str, finding: &Finding, coloured: bool) -> String {
     let title = match finding.severity {
+        Decision::Deny if finding.rule == SyntaxError::RULE => "invalid",
         Decision::Deny => "refused",
         Decision::Ask => "needs approval",
         Decision::Allow => "allowed",
@@ -77,16 +77,18 @@ fn underlined(command: &str, finding: &Finding) -> (String, String) {
     (format!("{lead}{shown}"), format!("{}{}", " ".repeat(lead.chars().count()), "^".repeat(width)))
 }
 
-/// Every command that was found, what it resolved to, what decided, and what would allow it.
-pub(crate) fn explained(
-    command: &str,
-    analysis: &Analysis,
-    verdict: &Verdict,
-    permission: Option<&[String]>,
-    parts: &[PartDecision],
-    coloured: bool,
-) -> String {
-    let mut text = format!("{}\n", painted(&verdict.decision.to_string(), verdict.decision, coloured));
+/// How the command would be confined, every command that was found, what it resolved to, what decided, and what would allow it.
+pub(crate) fn explained(judgement: &Judgement, parts: &[PartDecision], coloured: bool) -> String {
+    let Judgement { verdict, analysis, .. } = judgement;
+    let word = judgement.decision().map_or("invalid".to_owned(), |decision| decision.to_string());
+    let mut text = format!("{}\n", painted(&word, verdict.decision, coloured));
+    text += "\nhow it would run\n";
+    for circumstance in &judgement.circumstances {
+        text += &format!("  {}\n", sanitize::text(circumstance));
+    }
+    for given in judgement.grant.in_words() {
+        text += &format!("  if somebody agrees, {}\n", sanitize::text(&given));
+    }
     if !analysis.commands.is_empty() {
         text += "\ncommands\n";
     }
@@ -100,41 +102,41 @@ pub(crate) fn explained(
             text += &format!("      {word} by {}: {}\n", finding.rule, sanitize::text(&finding.message));
         }
     }
-    for opaque in &analysis.opaque {
-        text += &format!("  not understood: {}\n", sanitize::text(&opaque.reason));
+    if judgement.syntax_error.is_none() {
+        for opaque in &analysis.opaque {
+            text += &format!("  not understood: {}\n", sanitize::text(&opaque.reason));
+        }
+        text += &permitted(parts, coloured);
     }
-    text += &permitted(parts, coloured);
     if !verdict.findings.is_empty() {
-        text += &format!("\nwhy\n{}", indented(&shown(command, verdict, coloured)));
+        text += &format!("\nwhy\n{}", indented(&shown(&judgement.command, verdict, coloured)));
     }
-    text += "\nto allow it\n";
-    text += &match (verdict.decision, permission) {
-        (Decision::Allow, _) => "  nothing is needed\n".to_owned(),
+    text + "\nto allow it\n" + &what_allows(judgement)
+}
+
+/// What would have to be configured for it to run without a question.
+fn what_allows(judgement: &Judgement) -> String {
+    let verdict = &judgement.verdict;
+    let deciding = |decision| verdict.findings.iter().find(move |finding| finding.severity == decision);
+    match (judgement.decision(), judgement.permission()) {
+        (None, _) => "  nothing does: bash itself cannot read it\n".to_owned(),
+        (Some(Decision::Allow), _) => "  nothing is needed\n".to_owned(),
         (_, Some(commands)) => {
             let list: Vec<String> = commands.iter().map(|command| format!("{command:?}")).collect();
             format!("  in your configuration:  [guard] allow = [{}]\n", sanitize::text(&list.join(", ")))
         }
-        (Decision::Deny, None) => {
-            let rules: Vec<&str> = verdict
-                .findings
-                .iter()
-                .filter(|finding| finding.severity == Decision::Deny)
-                .map(|finding| finding.rule.as_str())
-                .collect();
-            format!(
-                "  no permission allows it; the rule that refuses it is {}\n",
-                rules.first().unwrap_or(&"unknown")
-            )
+        (Some(Decision::Deny), None) => {
+            let rule = deciding(Decision::Deny).map_or("unknown", |finding| finding.rule.as_str());
+            format!("  no permission allows it; the rule that refuses it is {rule}\n")
         }
-        (Decision::Ask, None) if verdict.findings.iter().any(|finding| finding.rule == "opaque") => {
+        (Some(Decision::Ask), None) if verdict.findings.iter().any(|finding| finding.rule == "opaque") => {
             "  no permission can name what is not understood; write it with constants\n".to_owned()
         }
-        (Decision::Ask, None) => {
+        (Some(Decision::Ask), None) => {
             "  in your configuration: an entry of [permissions] allow for each part that is asked about\n"
                 .to_owned()
         }
-    };
-    text
+    }
 }
 
 /// Each part with the line of the permissions that decided. Nothing if there are no permissions.

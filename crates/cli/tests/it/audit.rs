@@ -268,29 +268,28 @@ fn it_can_be_turned_off_and_a_project_cannot() {
 }
 
 #[test]
-fn doing_the_same_again_and_again_is_told() {
+fn failing_again_is_told_if_nothing_has_changed() {
     let world = world();
-    let notes = |command: &str| world.run_with(&["--json"], command).finish().json()["notes"].clone();
-    assert_eq!(notes("exit 4"), serde_json::json!([]));
-    let second = notes("exit 4");
-    assert!(
-        second[0].as_str().unwrap().starts_with("this very command has failed here once before"),
-        "{second}"
-    );
-    let third = notes("exit 4");
-    assert!(
-        third[0].as_str().unwrap().starts_with("this very command has failed here 2 times before"),
-        "{third}"
-    );
-    assert_eq!(notes("exit 5"), serde_json::json!([]));
-    assert_eq!(notes("test -e flag || ! touch flag"), serde_json::json!([]));
-    assert_eq!(notes("test -e flag || ! touch flag"), serde_json::json!([]), "it works now");
-    assert_eq!(notes("rm -rf ~"), serde_json::json!([]));
-    let refused = notes("rm -rf ~");
-    assert!(
-        refused[0].as_str().unwrap().starts_with("this very command was refused here once before"),
-        "{refused}"
-    );
+    let notes = |options: &[&str], command: &str| {
+        let options: Vec<&str> = ["--json"].into_iter().chain(options.iter().copied()).collect();
+        world.run_with(&options, command).finish().json()["notes"].clone()
+    };
+    let nothing = serde_json::json!([]);
+    assert_eq!(notes(&[], "exit 4"), nothing);
+    let second = notes(&[], "exit 4");
+    let told = second[0].as_str().unwrap();
+    assert!(told.starts_with("the same command ended with exit 4 ") && told.contains("no file"), "{told}");
+    assert_eq!(notes(&[], "exit 5"), nothing, "another command");
+    assert_eq!(notes(&["--agent", "other"], "exit 4"), nothing, "another agent");
+    assert_eq!(notes(&["--session", "s"], "exit 4"), nothing, "another session");
+    assert_ne!(notes(&["--agent", "other"], "exit 4"), nothing, "the same agent");
+    fs::write(world.work().join("changed"), "").unwrap();
+    assert_eq!(notes(&[], "exit 4"), nothing, "something has changed");
+    assert_ne!(notes(&[], "exit 4"), nothing, "not since then");
+    for answer in ["grep -q x /dev/null", "test -e nothing", "rm -rf ~", "echo )", "kill -9 $$"] {
+        notes(&[], answer);
+        assert_eq!(notes(&[], answer), nothing, "{answer}");
+    }
 }
 
 /// A small file system of its own, in a mount namespace of its own.

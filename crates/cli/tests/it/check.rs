@@ -83,6 +83,10 @@ fn the_explanation_names_everything() {
     insta::assert_snapshot!(finished.stdout(), @r#"
     ask
 
+    how it would run
+      confined to its project, without the network
+      if somebody agrees, it runs outside of the sandbox, this once
+
     commands
       npm publish   (through timeout)
           ask by publishes: `npm publish` makes a release to the public
@@ -108,6 +112,114 @@ fn lines_are_judged_one_by_one() {
     assert_eq!(finished.code(), Some(4));
     let decisions: Vec<_> = finished.json_lines().iter().map(|line| line["decision"].clone()).collect();
     assert_eq!(decisions, ["allow", "deny", "allow", "ask", "allow"]);
+}
+
+#[test]
+fn lines_can_be_json_strings() {
+    let world = world();
+    let run = || world.bashtion().args(&["check", "--json-lines"]).env("HOME", "/home/dev");
+    let input = br#""echo a\nrm -rf ~"
+"echo \"unclosed"
+
+"ls"
+""
+"a\u0000b"
+"#;
+    let finished = run().finish_with_input(input);
+    assert_eq!(finished.code(), Some(4));
+    let lines = finished.json_lines();
+    let decisions: Vec<_> = lines.iter().map(|line| line["decision"].clone()).collect();
+    assert_eq!(decisions, ["deny", "invalid", "allow", "allow", "ask"]);
+    assert_eq!(lines[0]["command"], "echo a\nrm -rf ~");
+    assert_eq!(run().finish_with_input(b"\"echo )\"\n\"ls\"\n").code(), Some(2));
+    let wrong = run().finish_with_input(b"\"ls\"\nls\n");
+    assert_eq!(wrong.code(), Some(1));
+    assert!(wrong.stderr().starts_with("error: line 2 is not a JSON string"), "{wrong:?}");
+}
+
+#[test]
+fn what_bash_cannot_read_is_told_in_its_own_words() {
+    let finished = check(&["ls\necho \"a && ls"]);
+    assert_eq!(finished.code(), Some(2));
+    insta::assert_snapshot!(finished.stdout(), @r#"
+    invalid: line 2: unexpected EOF while looking for matching `"'
+      echo "a && ls
+      ^^^^^^^^^^^^^ syntax
+    help: bash cannot read this: mend it, and try again
+    "#);
+    let json = check(&["--json", "echo )"]).json();
+    assert_eq!(json["decision"], "invalid");
+    assert_eq!(json["syntax_error"]["message"], "line 1: syntax error near unexpected token `)'");
+    assert_eq!((&json["syntax_error"]["line"], &json["permission"]), (&1.into(), &serde_json::Value::Null));
+    let explained = check(&["--explain", "echo )"]);
+    assert_eq!(explained.code(), Some(2));
+    assert!(explained.stdout().starts_with("invalid\n"), "{explained:?}");
+    assert!(explained.stdout().ends_with("to allow it\n  nothing does: bash itself cannot read it\n"));
+}
+
+#[test]
+fn how_it_would_be_confined_is_part_of_the_verdict() {
+    let world = world();
+    let check = |options: &[&str]| {
+        world.bashtion().args(&["check", "--explain"]).args(options).args(&["pkill node"]).finish()
+    };
+    for (options, code, confined) in [
+        (&[][..], 0, "  confined to its project, without the network\n"),
+        (&["--network", "on"], 0, "  confined to its project, with the network\n"),
+        (&["--sandbox", "read-only"], 0, "  confined: it can change nothing, and has no network\n"),
+        (&["--sandbox", "off"], 3, "  not confined: it can do whatever you can\n"),
+    ] {
+        let finished = check(options);
+        assert_eq!(finished.code(), Some(code), "{options:?} {finished:?}");
+        assert!(finished.stdout().contains(&format!("how it would run\n{confined}")), "{finished:?}");
+    }
+    assert_eq!(check(&["--sandbox", "off", "--network", "off"]).code(), Some(2));
+}
+
+#[test]
+fn check_and_run_see_the_same_world() {
+    let world = world();
+    let link = world.work().join("link");
+    std::os::unix::fs::symlink("/", &link).unwrap();
+    let link = link.to_str().unwrap();
+    // Nothing of this exists, whatever would be decided about it.
+    let gone = "no-such-directory-of-a-test";
+    let relative = format!("rm -rf ./{gone}");
+    for (options, command) in [
+        (&["--cwd", link][..], relative.as_str()),
+        (&[], "rm -rf \"$TARGET\""),
+        (&["--env", "TARGET=/no-such-directory-of-a-test"], "rm -rf \"$TARGET\""),
+        (&["--env", "TARGET=./no-such-directory-of-a-test"], "rm -rf \"$TARGET\""),
+        (&["--env", "HOME=/no-such-directory-of-a-test"], "rm -rf ~"),
+        (&["--profile", "chorus"], "rm -rf ~/no-such-directory-of-a-test"),
+        (&["--profile", "phoenix"], "git add -A"),
+        (&["--clear-env"], "rm -rf \"$HOME/no-such-directory-of-a-test\""),
+        (&["--sandbox", "off"], "pkill no-such-program-of-a-test"),
+        (&["--sandbox", "read-only"], "touch /no-such-directory-of-a-test"),
+    ] {
+        let judged =
+            world.bashtion().args(&["check", "--json"]).args(options).args(&[command]).finish().json();
+        let ran = world.bashtion().args(&["run", "--json", "--approve", "never"]).args(options);
+        let ran = ran.args(&[command]).finish().json();
+        assert_eq!(judged["verdict"], ran["verdict"], "{options:?} {command}");
+        assert_eq!(judged["cwd"], ran["cwd"], "{options:?} {command}");
+    }
+    let root = world.bashtion().args(&["check", "--cwd", link, "rm -rf ./bin"]).finish();
+    assert_eq!(root.code(), Some(4), "{root:?}");
+}
+
+#[test]
+fn a_link_does_not_lead_past_a_project_s_file() {
+    let world = world();
+    let project = world.work().join("project");
+    fs::create_dir(&project).unwrap();
+    fs::write(project.join(".bashtion.toml"), "[guard]\nblock = ['frobnicate']\n").unwrap();
+    let link = world.work().join("link");
+    std::os::unix::fs::symlink(&project, &link).unwrap();
+    for verb in ["check", "run"] {
+        let done = world.bashtion().args(&[verb, "--cwd", link.to_str().unwrap(), "frobnicate"]).finish();
+        assert!(matches!(done.code(), Some(4 | 126)), "{verb} {done:?}");
+    }
 }
 
 #[test]

@@ -77,6 +77,44 @@ fn a_hook_judges_as_check_does() {
 }
 
 #[test]
+fn a_hook_tells_the_model_what_bash_cannot_read() {
+    let world = world();
+    for options in [&[][..], &["--confine"]] {
+        let said = claude(&world, options, &json!({ "command": "ls\necho \"unclosed" })).json();
+        let words = &said["hookSpecificOutput"];
+        assert_eq!(words["permissionDecision"], "deny");
+        let reason = words["permissionDecisionReason"].as_str().unwrap();
+        assert_eq!(
+            reason.lines().next(),
+            Some(
+                r#"not run, because bash cannot read it: line 2: unexpected EOF while looking for matching `"' (syntax)"#
+            )
+        );
+    }
+}
+
+#[test]
+fn a_hook_knows_whether_the_command_will_be_confined() {
+    let world = world();
+    let decision = |options: &[&str], command: &str| {
+        let said = claude(&world, options, &json!({ "command": command })).json();
+        said["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    assert_eq!(decision(&[], "pkill node"), "ask");
+    assert_eq!(decision(&["--confine"], "pkill node"), Value::Null);
+    // The link is judged as what it leads to, and the profile's HOME is not that of the agent's shell.
+    std::os::unix::fs::symlink("/", world.work().join("root")).unwrap();
+    let event = json!({
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": world.work().join("root"),
+        "tool_input": { "command": "rm -rf ./bin" },
+    });
+    let run = world.bashtion().args(&["hook", "claude-code"]);
+    let said = run.finish_with_input(event.to_string().as_bytes()).json();
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "deny", "{said}");
+    assert_eq!(decision(&["--profile", "chorus"], "rm -rf ~"), "deny");
+}
+
+#[test]
 fn a_hook_writes_down_what_it_refused() {
     let world = world();
     claude(&world, &[], &json!({ "command": "rm -rf /", "description": "clean up" }));

@@ -2,13 +2,12 @@
 
 use super::approver::Asker;
 use super::queue::Known;
-use super::{Answer, Approvals, Approver, Foregone, Place, Question, foresee};
-use crate::admit::Job;
+use super::{Answer, Approvals, Approver, Foregone, Place, Question};
 use crate::conclude::not_run;
 use crate::engine::Settings;
-use crate::judge::{analyze, judge, world};
-use crate::session::{Session, Sessions};
-use crate::{Decision, Error, Outcome, Request, Status, ToolContext};
+use crate::judge::Case;
+use crate::session::Session;
+use crate::{Decision, Outcome, Status, ToolContext};
 
 /// What to tell the process that will run it.
 #[derive(Debug)]
@@ -24,20 +23,13 @@ pub(crate) enum Beforehand {
 /// The other process judges again, and uses the answer only for what this was about. It also writes everything down.
 pub(crate) async fn ask_beforehand(
     approver: &dyn Approver,
-    request: Request,
+    case: Case,
     context: &ToolContext,
     settings: &Settings,
-) -> Result<Beforehand, Error> {
-    let given = request.own_variables();
-    let (request, session) = Sessions::new(settings.state_dir.as_deref()).enter(request, context)?;
-    let mut job = Job::admit(request, context, settings)?;
-    job.given = given;
-    let world = world(&job, settings);
-    let analysis = analyze(&job, &world);
-    let verdict = judge(&analysis, &job, &world, &settings.policy);
-    let verdict = foresee(&mut job, &analysis, verdict, &world, settings);
+) -> Beforehand {
+    let Case { job, session, analysis, verdict, .. } = case;
     if verdict.decision != Decision::Ask {
-        return Ok(Beforehand::Nothing);
+        return Beforehand::Nothing;
     }
     let session = session.as_ref().map(Session::name);
     let asker = Asker { context, settings, session, place: Place::Background };
@@ -45,7 +37,7 @@ pub(crate) async fn ask_beforehand(
     let binding = question.binding.clone();
     if settings.approvals.is_some() {
         match Approvals::new(settings.state_dir.as_deref()).peek(&binding) {
-            Ok(Known::Answered(..)) => return Ok(Beforehand::Nothing),
+            Ok(Known::Answered(..)) => return Beforehand::Nothing,
             Ok(Known::Waiting(id)) => question.approval_id = Some(id),
             Ok(Known::Nothing) | Err(_) => {}
         }
@@ -56,9 +48,9 @@ pub(crate) async fn ask_beforehand(
         () = context.kill_token().cancelled() => None,
         answer = approver.ask(&question) => Some(answer),
     };
-    Ok(match answer {
+    match answer {
         None => Beforehand::Cancelled(Box::new(not_run(job, verdict, Status::Cancelled))),
         Some(Answer::NoAnswer) => Beforehand::Nothing,
         Some(answer) => Beforehand::Answered(Foregone { binding, answer }),
-    })
+    }
 }

@@ -9,7 +9,7 @@ use crate::environment::Base;
 use crate::{Leftovers, SandboxSettings};
 
 /// In words, each on a line; how it is confined first.
-pub(super) fn circumstances(
+pub(crate) fn circumstances(
     job: &Job,
     settings: &Settings,
     session: Option<&str>,

@@ -26,6 +26,7 @@ pub use approver::{Answer, Answering, Approver, Question, approve_with};
 pub(crate) use asking::{Asking, Reply};
 pub(crate) use beforehand::{Beforehand, ask_beforehand};
 pub(crate) use binding::{Binding, Place};
+pub(crate) use circumstances::circumstances;
 pub use grant::Grant;
 pub(crate) use grant::foresee;
 pub use id::{ApprovalId, InvalidApprovalId};

@@ -17,6 +17,8 @@ pub enum Answer<'a> {
 const TIMED_OUT: i32 = 124;
 const BASHTION_FAILED: i32 = 125;
 const NOT_RUN: i32 = 126;
+/// The exit code of bash for a text that it cannot read.
+pub(super) const UNREADABLE: i32 = 2;
 const SIGNAL_BASE: i32 = 128;
 const SIGINT: i32 = 2;
 
@@ -48,6 +50,7 @@ impl<'a> Answer<'a> {
             Some(Status::TimedOut { .. }) => TIMED_OUT,
             Some(Status::Cancelled) => SIGNAL_BASE + SIGINT,
             Some(Status::Refused | Status::NeedsApproval) => NOT_RUN,
+            Some(Status::Invalid) => UNREADABLE,
             Some(Status::Running) => 0,
             None => BASHTION_FAILED,
         }
@@ -65,7 +68,7 @@ impl<'a> Answer<'a> {
 
     /// Whether there was a command at all that could end.
     pub(super) fn was_run(self) -> bool {
-        !matches!(self.status(), None | Some(Status::Refused | Status::NeedsApproval))
+        !matches!(self.status(), None | Some(Status::Refused | Status::NeedsApproval | Status::Invalid))
     }
 
     /// What the command printed to standard output, or all of it where both streams are one.
@@ -152,6 +155,7 @@ impl<'a> Answer<'a> {
             Status::TimedOut { .. } => Some(format!("{}; its processes were ended", outcome.status)),
             Status::Refused => Some(findings(outcome, "refused")),
             Status::NeedsApproval => Some(findings(outcome, "needs approval by a person")),
+            Status::Invalid => Some(findings(outcome, "invalid")),
         }
     }
 }

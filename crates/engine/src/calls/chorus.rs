@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::{appended, last};
+use super::answer::{UNREADABLE, appended, last};
 use super::check::{command, seconds};
 use super::env::variables;
 use super::{Answer, Call, CallError, ToolCall};
@@ -134,6 +134,7 @@ fn exit_code(answer: Answer<'_>) -> Option<i32> {
         Status::Exited(code) => Some(code),
         Status::Signaled(signal) => Some(-signal.as_raw()),
         Status::TimedOut { .. } | Status::Cancelled | Status::Refused | Status::NeedsApproval => None,
+        Status::Invalid => Some(UNREADABLE),
         Status::Running => None,
     }
 }

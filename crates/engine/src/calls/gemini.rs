@@ -77,7 +77,7 @@ impl ToolCall for GeminiRunShellCommand {
             Status::Exited(code) => lines.push(format!("Exit Code: {code}")),
             Status::Signaled(signal) => lines.push(format!("Signal: {signal}")),
             Status::TimedOut { .. } | Status::Cancelled | Status::Refused => {}
-            Status::NeedsApproval | Status::Running => {}
+            Status::NeedsApproval | Status::Invalid | Status::Running => {}
         }
         let alive = outcome.leftovers.iter().filter(|leftover| match leftover.fate {
             Fate::Kept | Fate::Alive => true,

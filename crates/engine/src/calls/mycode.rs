@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::answer::UNREADABLE;
 use super::check::command;
 use super::env::variables;
 use super::{Answer, Call, CallError, ToolCall};
@@ -101,6 +102,7 @@ fn exit_code(answer: Answer<'_>) -> i32 {
         Some(Status::Running) => 0,
         Some(Status::Signaled(_) | Status::TimedOut { .. } | Status::Cancelled) => NO_CODE,
         Some(Status::Refused | Status::NeedsApproval) | None => NOT_RUN,
+        Some(Status::Invalid) => UNREADABLE,
     }
 }
 

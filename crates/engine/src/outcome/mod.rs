@@ -116,6 +116,8 @@ pub enum Status {
     Refused,
     /// Somebody has to agree first: nothing was run.
     NeedsApproval,
+    /// Bash itself cannot read it: nothing was run, and nobody was asked.
+    Invalid,
     /// It goes on in the background.
     Running,
 }
@@ -173,6 +175,7 @@ impl fmt::Display for Status {
             Self::Cancelled => f.write_str("cancelled"),
             Self::Refused => f.write_str("refused"),
             Self::NeedsApproval => f.write_str("needs approval"),
+            Self::Invalid => f.write_str("invalid"),
             Self::Running => f.write_str("running"),
         }
     }
@@ -189,6 +192,7 @@ impl Status {
             Self::Cancelled => "cancelled",
             Self::Refused => "refused",
             Self::NeedsApproval => "needs_approval",
+            Self::Invalid => "invalid",
             Self::Running => "running",
         }
     }

@@ -144,6 +144,7 @@ impl TryFrom<Wire<'_>> for Outcome {
             ("cancelled", _) => Status::Cancelled,
             ("refused", _) => Status::Refused,
             ("needs_approval", _) => Status::NeedsApproval,
+            ("invalid", _) => Status::Invalid,
             ("running", _) => Status::Running,
             (other, _) => return Err(format!("{other:?} is not how a command ends")),
         };

@@ -144,6 +144,8 @@ pub(crate) struct GuardLayer {
     pub(crate) texts: Option<Vec<TextRule>>,
     /// What becomes of everything that would be asked about.
     pub(crate) questions: Option<Decision>,
+    /// Judging may take so long; what takes longer is asked about.
+    pub(crate) deadline: Option<Quantity>,
 }
 
 /// `[permissions]`

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Builder;
+use crate::engine::USUAL_DEADLINE;
 use crate::{
     ApprovalLimits, EnvSettings, Leftovers, Limits, OutputSettings, Policy, SandboxSettings, TaskLimits,
 };
@@ -36,7 +37,7 @@ pub use wording::Wording;
 /// assert_eq!(outcome.verdict.findings[0].rule, "git-add-everything");
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Profile {
     /// Times.
     pub limits: Limits,
@@ -48,6 +49,8 @@ pub struct Profile {
     pub env: EnvSettings,
     /// How commands are judged, and what is permitted.
     pub policy: Policy,
+    /// How long judging may take; what takes longer is asked about.
+    pub judge_within: Duration,
     /// How long questions about them, and the answers, hold.
     pub approvals: ApprovalLimits,
     /// How commands are confined.
@@ -60,6 +63,25 @@ pub struct Profile {
     pub wording: Wording,
     /// The tool as a model sees it.
     pub tool: ToolSettings,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            leftovers: Leftovers::default(),
+            output: OutputSettings::default(),
+            env: EnvSettings::default(),
+            policy: Policy::default(),
+            judge_within: USUAL_DEADLINE,
+            approvals: ApprovalLimits::default(),
+            sandbox: SandboxSettings::default(),
+            tasks: TaskLimits::default(),
+            audit: AuditSettings::default(),
+            wording: Wording::default(),
+            tool: ToolSettings::default(),
+        }
+    }
 }
 
 /// What is to be written down, by whoever has a [`crate::Ledger`].
@@ -142,6 +164,7 @@ impl Builder {
             .output(profile.output.clone())
             .env(profile.env.clone())
             .policy(profile.policy.clone())
+            .judge_within(profile.judge_within)
             .sandbox(profile.sandbox.clone())
             .task_limits(profile.tasks.clone())
             .wording(profile.wording.clone());

@@ -3,8 +3,8 @@
 use bashtion_guard::PermissionLayer;
 
 use super::layer::{
-    AuditLayer, EnvLayer, Layer, LimitsLayer, OutputLayer, RoomLayer, SandboxLayer, TasksLayer, ToolLayer,
-    WordingLayer,
+    AuditLayer, EnvLayer, GuardLayer, Layer, LimitsLayer, OutputLayer, RoomLayer, SandboxLayer, TasksLayer,
+    ToolLayer, WordingLayer,
 };
 use super::{AuditMode, Profile, ProfileError};
 use crate::environment::Base;
@@ -66,6 +66,7 @@ impl Profile {
                 ProfileError::Permission { origin: origin.to_owned(), source }
             }
         })?;
+        self.narrow_deadline(&layer.guard).map_err(told)?;
         self.narrow_policy(&layer.guard.settings()).map_err(|source| match source {
             PolicyError::Widens { what } => told(Problem::Widens(what)),
             source => ProfileError::Policy { origin: origin.to_owned(), source },
@@ -74,6 +75,15 @@ impl Profile {
 
     fn narrow_permissions(&mut self, layer: &PermissionLayer) -> Result<(), PermissionError> {
         self.policy = std::mem::take(&mut self.policy).narrow_permissions(layer)?;
+        Ok(())
+    }
+
+    fn narrow_deadline(&mut self, guard: &GuardLayer) -> Narrowed {
+        let Some(wanted) = guard.deadline()? else { return Ok(()) };
+        if wanted > self.judge_within {
+            return widens(format!("raises guard.deadline from {:?} to {wanted:?}", self.judge_within));
+        }
+        self.judge_within = wanted;
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use super::layer::{
     PermissionsLayer, Quantity, ResourcesLayer, RoomLayer, SandboxLayer, StreamsWord, Switch, TasksLayer,
 };
 use super::{AuditSettings, Profile, ProfileError, ToolSettings, Wording};
+use crate::engine::USUAL_DEADLINE;
 use crate::quantities::{parse_count, parse_duration, parse_seconds, parse_size};
 use crate::{
     ApprovalLimits, Captures, Cut, Decision, Ends, EnvSettings, GuardSettings, Leftovers, Limits, Namespaces,
@@ -24,6 +25,7 @@ impl Profile {
         let limits =
             layer.limits.settings().and_then(|limits| layer.output.limits(&limits)).map_err(wrong)?;
         let output = layer.output.settings().map_err(wrong)?;
+        let judge_within = layer.guard.deadline().map_err(wrong)?.unwrap_or(USUAL_DEADLINE);
         let mut guard = layer.guard.settings();
         guard.questions = guard.questions.filter(|answer| *answer != Decision::Ask);
         let policy = Policy::new(&guard)
@@ -38,6 +40,7 @@ impl Profile {
             output,
             env: layer.env.settings().map_err(wrong)?,
             policy: policy.permissions(permissions),
+            judge_within,
             approvals,
             sandbox: SandboxSettings {
                 room: layer.room.settings().map_err(wrong)?,
@@ -185,6 +188,15 @@ impl EnvLayer {
 }
 
 impl GuardLayer {
+    /// How long judging may take.
+    pub(super) fn deadline(&self) -> Checked<Option<Duration>> {
+        let Some(deadline) = &self.deadline else { return Ok(None) };
+        let time = parse_duration(&deadline.text())?;
+        let possible = Duration::from_millis(1)..=Duration::from_secs(60);
+        let wrong = || format!("guard.deadline is {time:?}, and must be between 1ms and 1m");
+        if possible.contains(&time) { Ok(Some(time)) } else { Err(wrong()) }
+    }
+
     pub(super) fn settings(self) -> GuardSettings {
         GuardSettings {
             severity: self.severity.unwrap_or_default(),

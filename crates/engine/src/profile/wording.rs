@@ -43,6 +43,7 @@ const SUCCEEDED: &str = "{output|(no output)}[[\n\nstandard error:\n{stderr}]][[
 const FAILED: &str = "{output|(no output)}[[\n\nstandard error:\n{stderr}]]\n\n{status}[[\n{denials}]][[\n{hint}]][[\n{notes}]]";
 const REFUSED: &str = "refused, nothing was run: {reasons}[[\nhelp: {help}]][[\n{notes}]]";
 const NEEDS_APPROVAL: &str = "nothing was run: somebody has to agree first[[ ({approval_id})]]: {reasons}[[\nhelp: {help}]][[\n{notes}]]";
+const INVALID: &str = "invalid, nothing was run: {reasons}[[\nhelp: {help}]][[\n{notes}]]";
 const BACKGROUND: &str =
     "It runs in the background as the task {task_id}, process {pid}; its output is in {output_file}.";
 
@@ -119,6 +120,7 @@ impl Wording {
             Status::Exited(_) | Status::Signaled(_) | Status::TimedOut { .. } | Status::Cancelled => FAILED,
             Status::Refused => REFUSED,
             Status::NeedsApproval => NEEDS_APPROVAL,
+            Status::Invalid => INVALID,
             Status::Running => BACKGROUND,
         };
         let template = self.own(outcome).unwrap_or(usual);
@@ -143,6 +145,8 @@ impl Wording {
             Status::Cancelled => &self.cancelled,
             Status::Refused => &self.refused,
             Status::NeedsApproval => &self.needs_approval,
+            // Bash's own words are nobody else's.
+            Status::Invalid => &None,
             Status::Running => &self.background,
         };
         own.as_deref()

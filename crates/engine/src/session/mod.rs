@@ -131,7 +131,7 @@ impl Sessions {
     /// Puts a command into its session: where the last one left off, with what it exported.
     pub(crate) fn enter(
         &self,
-        mut request: Request,
+        request: Request,
         context: &ToolContext,
     ) -> Result<(Request, Option<Session>), SessionError> {
         let Some(name) = request.session.clone() else { return Ok((request, None)) };
@@ -147,31 +147,55 @@ impl Sessions {
                 Ok(()) | Err(_) => {}
             }
         }
-        let here = context.working_dir();
-        let state = load(&folder, &name, &self.seals)?.unwrap_or_else(|| State {
-            version: VERSION,
-            workspace: here.canonicalize().unwrap_or_else(|_| here.to_owned()),
-            ..State::default()
-        });
-        still_there(&name, state.workspace.clone())?;
-        if !context.allowed_roots().contain(&state.workspace) {
-            return Err(SessionError::Elsewhere { name, workspace: state.workspace });
-        }
-        if request.cwd.is_none() {
-            let is_gone = |cwd: &&PathBuf| !cwd.is_dir() && !may_be_of_room(cwd, &state.workspace);
-            if let Some(cwd) = state.cwd.as_ref().filter(is_gone) {
-                return Err(SessionError::Gone { name, cwd: cwd.clone() });
-            }
-            request.moved = state.cwd.is_some();
-            request.cwd = state.cwd;
-        }
-        // Lower than what the request itself sets.
-        let set = state.set.into_values().map(|Value { name, value }| (name, value));
-        request.env = set.chain(request.env).collect();
-        request.unset = state.unset;
+        let (request, workspace) = joined(request, context, &name, load(&folder, &name, &self.seals)?)?;
         let seals = Seals::new(&self.state);
-        Ok((request, Some(Session { name, folder, workspace: state.workspace, seals })))
+        Ok((request, Some(Session { name, folder, workspace, seals })))
     }
+
+    /// Makes of a request what [`Self::enter`] would, and changes nothing.
+    pub(crate) fn preview(&self, request: Request, context: &ToolContext) -> Result<Request, SessionError> {
+        let Some(name) = request.session.clone() else { return Ok(request) };
+        check(&name)?;
+        let state = if request.resets_session {
+            None
+        } else {
+            load(&self.state.path().join(KIND), &name, &self.seals)?
+        };
+        joined(request, context, &name, state).map(|(request, _)| request)
+    }
+}
+
+/// The request as it is in the session, and where that was begun. None: it begins here.
+fn joined(
+    mut request: Request,
+    context: &ToolContext,
+    name: &str,
+    state: Option<State>,
+) -> Result<(Request, PathBuf), SessionError> {
+    let here = context.working_dir();
+    let state = state.unwrap_or_else(|| State {
+        version: VERSION,
+        workspace: here.canonicalize().unwrap_or_else(|_| here.to_owned()),
+        ..State::default()
+    });
+    let name = name.to_owned();
+    still_there(&name, state.workspace.clone())?;
+    if !context.allowed_roots().contain(&state.workspace) {
+        return Err(SessionError::Elsewhere { name, workspace: state.workspace });
+    }
+    if request.cwd.is_none() {
+        let is_gone = |cwd: &&PathBuf| !cwd.is_dir() && !may_be_of_room(cwd, &state.workspace);
+        if let Some(cwd) = state.cwd.as_ref().filter(is_gone) {
+            return Err(SessionError::Gone { name, cwd: cwd.clone() });
+        }
+        request.moved = state.cwd.is_some();
+        request.cwd = state.cwd;
+    }
+    // Lower than what the request itself sets.
+    let set = state.set.into_values().map(|Value { name, value }| (name, value));
+    request.env = set.chain(request.env).collect();
+    request.unset = state.unset;
+    Ok((request, state.workspace))
 }
 
 impl Session {

@@ -166,7 +166,7 @@ fn last_line(outcome: &Outcome, record: &Record, ends_with_newline: bool) -> Str
         Status::Exited(code) => format!("exited with code {code}"),
         Status::Signaled(signal) => format!("was ended by {signal}"),
         Status::TimedOut { .. } => "ran out of time and was ended".to_owned(),
-        Status::Cancelled | Status::Refused | Status::NeedsApproval | Status::Running => {
+        Status::Cancelled | Status::Refused | Status::NeedsApproval | Status::Invalid | Status::Running => {
             "was stopped".to_owned()
         }
     };

@@ -319,10 +319,6 @@ impl Ledger for Unwritable {
     fn is_required(&self) -> bool {
         true
     }
-
-    fn failures_in_a_row(&self, _: &str, _: &Path) -> u32 {
-        0
-    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod leftovers;
 mod long_command;
 mod many_at_once;
 mod memory;
+mod one_judgement;
 mod output_bounds;
 mod output_file;
 mod readable_output;

@@ -1,6 +1,6 @@
 //! Why, in words for the model and its user.
 
-use bashtion::Verdict;
+use bashtion::{SyntaxError, Verdict};
 
 use super::Agent;
 
@@ -8,7 +8,8 @@ use super::Agent;
 const MOST: usize = 5;
 
 pub(super) fn refused(verdict: &Verdict) -> String {
-    told("refused by Bashtion", verdict)
+    let is_unreadable = verdict.findings.iter().any(|finding| finding.rule == SyntaxError::RULE);
+    told(if is_unreadable { "not run, because bash cannot read it" } else { "refused by Bashtion" }, verdict)
 }
 
 pub(super) fn asked(verdict: &Verdict) -> String {

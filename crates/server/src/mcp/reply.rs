@@ -16,7 +16,7 @@ use super::Setup;
 pub(super) fn outcome(outcome: &Outcome, setup: &Setup) -> CallToolResult {
     let text = outcome.text.clone().unwrap_or_else(|| in_words(outcome));
     let failed = match outcome.status {
-        Status::Refused => true,
+        Status::Refused | Status::Invalid => true,
         Status::NeedsApproval | Status::Running => false,
         _ => setup.profile.tool.failure_is_error && !outcome.success(),
     };
@@ -75,7 +75,10 @@ fn status(outcome: &Outcome, answer: Answer<'_>) -> String {
     match (outcome.status, answer.ending()) {
         (Status::Exited(code), _) => format!("exit {code} after {time}"),
         (Status::Running, _) => running(outcome),
-        (Status::TimedOut { .. } | Status::Refused | Status::NeedsApproval, Some(ending)) => ending,
+        (
+            Status::TimedOut { .. } | Status::Refused | Status::NeedsApproval | Status::Invalid,
+            Some(ending),
+        ) => ending,
         (_, Some(ending)) => format!("{ending} after {time}"),
         (status, None) => status.to_string(),
     }
@@ -92,7 +95,7 @@ fn running(outcome: &Outcome) -> String {
 }
 
 fn was_run(status: Status) -> bool {
-    !matches!(status, Status::Refused | Status::NeedsApproval | Status::Running)
+    !matches!(status, Status::Refused | Status::NeedsApproval | Status::Invalid | Status::Running)
 }
 
 /// What is always told about a command, and what only if there is anything to tell.
@@ -140,7 +143,7 @@ fn facts(outcome: &Outcome) -> Value {
             told.shift_remove(name);
         }
     }
-    if matches!(outcome.status, Status::Refused | Status::NeedsApproval) {
+    if matches!(outcome.status, Status::Refused | Status::NeedsApproval | Status::Invalid) {
         told.insert("verdict".to_owned(), whole.remove("verdict").unwrap_or_default());
     } else if outcome.sandbox.reason.is_some() {
         told.insert("sandbox".to_owned(), whole.remove("sandbox").unwrap_or_default());

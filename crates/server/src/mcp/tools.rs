@@ -141,6 +141,7 @@ fn result_schema() -> Value {
             "type": "string",
             "enum": [
                 "exited", "signaled", "timed_out", "cancelled", "refused", "needs_approval", "running", "lost",
+                "invalid",
             ],
         },
         "success": {"type": "boolean", "description": "whether it exited with 0"},

@@ -7,18 +7,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bashtion::{
-    Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Reader, Request, Sessions, Streams,
-};
+use bashtion::{Builder, Engine, KeepFile, Ledger, Leftovers, Mode, Profile, Reader, Request, Streams};
 use bashtion_audit::{Audit, AuditError};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::{Approve, Args, Place, approving};
-use crate::commands::confining;
+use crate::commands::{confining, judging};
 use crate::config::{self, Loaded};
 use crate::error::CliError;
 use crate::exit_code::BASHTION_FAILED;
-use crate::state_dir::state_dir;
 use crate::ui::{self, Face, Own};
 
 /// Everything one run needs.
@@ -28,7 +25,6 @@ pub(super) struct Settings {
     pub(super) cwd: PathBuf,
     pub(super) repository: Option<PathBuf>,
     pub(super) face: Face,
-    state_dir: Option<PathBuf>,
     pub(super) profile: Profile,
     audit: Option<bashtion_audit::Settings>,
     approve: Approve,
@@ -48,11 +44,8 @@ pub(super) enum Patience {
 impl Settings {
     /// For a background task the supervisor writes everything down.
     pub(super) fn engine(&self, place: Place) -> Result<Builder, CliError> {
-        let mut engine = Engine::builder().profile(&self.profile).reader(self.reader);
-        engine = approving::asking(engine, self.approve, &self.profile);
-        if let Some(dir) = &self.state_dir {
-            engine = engine.state_dir(dir);
-        }
+        let engine = judging::engine(&self.profile).reader(self.reader);
+        let engine = approving::asking(engine, self.approve, &self.profile);
         let Some(audit) = &self.audit else { return Ok(engine) };
         if place != Place::Foreground {
             // Its own attempt has nobody to tell.
@@ -69,10 +62,6 @@ impl Settings {
     }
 
     pub(super) fn new(args: &Args) -> Result<Self, CliError> {
-        let no_cwd = |error: std::io::Error| {
-            CliError::failed("cannot tell the current directory", &error)
-                .help("name an absolute one with --cwd")
-        };
         let command = match args.command.as_deref().unwrap_or(":") {
             "-" => read_command().map_err(|error| {
                 CliError::failed("cannot read the command from standard input", &error)
@@ -80,21 +69,9 @@ impl Settings {
             })?,
             command => command.to_owned(),
         };
-        // Joined by the engine; asked for only when needed, because it may have been removed.
-        let here = std::env::current_dir;
-        let cwd = match &args.cwd {
-            Some(dir) if dir.is_absolute() => dir.clone(),
-            Some(dir) => here().map_err(no_cwd)?.join(dir),
-            None => match &args.session {
-                Some(name) if !args.reset => Sessions::new(state_dir().as_deref())
-                    .workspace(name)
-                    .map_err(bashtion::Error::from)?
-                    .map_or_else(here, Ok)
-                    .map_err(no_cwd)?,
-                Some(_) | None => here().map_err(no_cwd)?,
-            },
-        };
         let failed = |error: CliError| CliError { exit_code: BASHTION_FAILED, ..error };
+        let session = args.session.as_deref().filter(|_| !args.reset);
+        let cwd = judging::directory(args.cwd.as_deref(), session).map_err(failed)?;
         let Loaded { mut profile, mut audit, repository } =
             config::load_for_command(&cwd, args.profile.as_deref(), &command).map_err(failed)?;
         profile.sandbox = confining::with_flags(profile.sandbox, &args.confinement)?;
@@ -156,7 +133,6 @@ impl Settings {
             cwd,
             repository,
             face,
-            state_dir: state_dir(),
             profile,
             audit,
             approve: args.approve,
@@ -213,7 +189,7 @@ fn read_command() -> std::io::Result<String> {
     Ok(command)
 }
 
-pub(super) fn parse_env() -> impl TypedValueParser<Value = (OsString, OsString)> {
+pub(crate) fn parse_env() -> impl TypedValueParser<Value = (OsString, OsString)> {
     OsStringValueParser::new().try_map(|text| {
         let bytes = text.as_bytes();
         let wrong = || "expected NAME=VALUE, for example RUST_LOG=debug or EMPTY=".to_owned();

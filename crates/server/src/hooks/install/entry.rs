@@ -20,6 +20,8 @@ pub struct Found {
     pub line: String,
     /// The program and its arguments.
     pub words: Vec<String>,
+    /// Whether it says how long the agent waits for an answer.
+    pub has_timeout: bool,
     /// Where it stands: which group, and which one of that.
     pub position: (usize, usize),
 }
@@ -46,6 +48,9 @@ pub enum EditError {
     NotOurs,
 }
 
+/// How long an agent waits for an answer, in seconds. Most run the command if none comes, so this is far beyond what judging takes.
+const PATIENCE: u64 = 30;
+
 const PLUGIN: &str = include_str!("plugin.js");
 const PLUGIN_COMMAND: &str = "const COMMAND = ";
 
@@ -65,14 +70,14 @@ impl Entry {
         let line = self.line();
         match agent {
             Agent::ClaudeCode | Agent::Codex => {
-                json!({ "matcher": "Bash", "hooks": [{ "type": "command", "command": line }] })
+                json!({ "matcher": "Bash", "hooks": [{ "type": "command", "command": line, "timeout": PATIENCE }] })
             }
             Agent::Gemini => json!({
                 "matcher": "run_shell_command",
-                "hooks": [{ "type": "command", "name": "bashtion", "command": line }],
+                "hooks": [{ "type": "command", "name": "bashtion", "command": line, "timeout": PATIENCE * 1000 }],
             }),
-            Agent::Copilot => json!({ "type": "command", "bash": line, "timeoutSec": 30 }),
-            Agent::Cursor => json!({ "command": line, "failClosed": true }),
+            Agent::Copilot => json!({ "type": "command", "bash": line, "timeoutSec": PATIENCE }),
+            Agent::Cursor => json!({ "command": line, "failClosed": true, "timeout": PATIENCE }),
             Agent::Opencode => json!(self.words),
         }
     }
@@ -116,6 +121,7 @@ pub fn installed(agent: Agent, text: &str, entry: &Entry) -> Result<Option<Strin
     let now = found(agent, text)?;
     if let [only] = now.as_slice()
         && only.line == entry.line()
+        && only.has_timeout
     {
         return Ok(None);
     }
@@ -202,7 +208,8 @@ pub fn found(agent: Agent, text: &str) -> Result<Vec<Found>, EditError> {
             let line = hook.get(if agent == Agent::Copilot { "bash" } else { "command" });
             let Some(line) = line.and_then(Value::as_str) else { continue };
             if let Some(words) = ours_of(agent, line) {
-                ours.push(Found { line: line.to_owned(), words, position: (group, position) });
+                let has_timeout = ["timeout", "timeoutSec"].iter().any(|name| hook.get(*name).is_some());
+                ours.push(Found { line: line.to_owned(), words, has_timeout, position: (group, position) });
             }
         }
     }
@@ -214,7 +221,8 @@ fn in_plugin(text: &str) -> Option<Found> {
     let words: Vec<String> = serde_json::from_str(line).ok()?;
     let entry = Entry { words };
     ours_of(Agent::Opencode, &entry.line())?;
-    Some(Found { line: entry.line(), words: entry.words, position: (0, 0) })
+    let has_timeout = text.contains("timeout:");
+    Some(Found { line: entry.line(), words: entry.words, has_timeout, position: (0, 0) })
 }
 
 fn is_grouped(agent: Agent) -> bool {

@@ -6,7 +6,7 @@ const COMMAND = []
 
 const ask = (question) =>
   new Promise((resolve, reject) => {
-    const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "inherit"] })
+    const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "inherit"], timeout: 30000 })
     const printed = []
     child.on("error", reject)
     child.stdin.on("error", reject)

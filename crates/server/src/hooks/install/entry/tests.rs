@@ -32,6 +32,23 @@ fn a_hook_is_installed_once_and_found_again() {
     }
 }
 
+#[test]
+fn a_hook_says_how_long_the_agent_waits() {
+    for agent in Agent::ALL {
+        let text = snippet(agent, &ours(agent));
+        let [found] = &found(agent, &text).unwrap()[..] else { panic!("{text}") };
+        assert!(found.has_timeout, "{agent}");
+    }
+    let hook = |agent: Agent| -> Value { serde_json::from_str(&snippet(agent, &ours(agent))).unwrap() };
+    assert_eq!(hook(Agent::ClaudeCode)["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"], 30);
+    assert_eq!(hook(Agent::Gemini)["hooks"]["BeforeTool"][0]["hooks"][0]["timeout"], 30_000, "milliseconds");
+    // One that was installed before gets it, too.
+    let line = ours(Agent::ClaudeCode).line();
+    let old = json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": line }] }] } });
+    let new = installed(Agent::ClaudeCode, &old.to_string(), &ours(Agent::ClaudeCode)).unwrap().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&new).unwrap(), hook(Agent::ClaudeCode));
+}
+
 /// Texts with a list, an object or nothing where the entry goes, each formatted in its own way.
 fn texts(agent: Agent) -> Vec<String> {
     let event = event(agent);
