@@ -15,7 +15,7 @@ use super::mounting::COVER;
 use super::mounts::{Bind, Change, Cover, Layer, Layers, Mounts};
 use super::readable::Around;
 use super::repositories::Repositories;
-use super::ruleset::{Grants, Removals, answered, ruleset};
+use super::ruleset::{Grants, answered, ruleset};
 use super::snapshot::Snapshot;
 use crate::imp::git::Fence;
 use crate::room::{KnownRepository, RoomFacts, RoomPlan, Stamp};
@@ -186,7 +186,7 @@ impl RoomTree {
         let rules = ruleset(&Grants {
             writable,
             answered: &answered,
-            removals: Removals::ByCommand,
+            fence: Fence::Mounts,
             readable,
             copies,
             no_tcp: false,

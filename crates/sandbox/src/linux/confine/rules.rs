@@ -11,7 +11,7 @@ use super::filter::{Needs, filter};
 use super::host::landlock;
 use super::readable::Around;
 use super::repositories::answers_for_names;
-use super::ruleset::{Grants, Removals, answered, ruleset_with};
+use super::ruleset::{Grants, answered, ruleset_with};
 use crate::imp::git::{Fence, Ground};
 use crate::imp::sockets::{Datagrams, Reach};
 use crate::{ConfineError, Confinement, Mode, Network, Requirement};
@@ -90,12 +90,9 @@ impl Rules {
         let readable = around.granted.iter().map(PathBuf::as_path).collect();
         let no_tcp = network == Network::Off && !own_network;
         let names = answers_for_names(&self.confinement, namespaces);
-        let (fence, removals) = match namespaces {
-            true => (Fence::Mounts, Removals::ByCommand),
-            false => (Fence::Landlock, Removals::ByHost),
-        };
+        let fence = if namespaces { Fence::Mounts } else { Fence::Landlock };
         let answered = if names { answered(&self.confinement, fence) } else { vec![] };
-        let grants = Grants { writable, answered: &answered, removals, readable, copies: vec![], no_tcp };
+        let grants = Grants { writable, answered: &answered, fence, readable, copies: vec![], no_tcp };
         let ruleset = ruleset_with(&grants, &own)?;
         let needs = Needs {
             mode,

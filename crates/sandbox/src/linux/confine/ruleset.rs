@@ -24,22 +24,14 @@ pub(super) struct Grants<'a> {
     pub(super) writable: Vec<&'a Path>,
     /// Of these, where the host makes names and opens files for writing, and the command itself cannot.
     pub(super) answered: &'a [PathBuf],
-    /// Who removes names there.
-    pub(super) removals: Removals,
+    /// The layer that keeps what must stay there.
+    pub(super) fence: Fence,
     /// What may be read.
     pub(super) readable: Vec<&'a Path>,
     /// Copies that may be read, each if it is the file of that device and number.
     pub(super) copies: Vec<(&'a Path, (u64, u64))>,
     /// Whether TCP is refused.
     pub(super) no_tcp: bool,
-}
-
-/// Who removes names where the host makes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Removals {
-    /// The command itself, because mounts keep what must stay.
-    ByCommand,
-    ByHost,
 }
 
 /// The newest that this was written for. Older kernels hold less, and the report says what.
@@ -58,7 +50,7 @@ pub(super) fn ruleset_with(
     let read = BitFlags::from(AccessFs::ReadFile);
     let write = AccessFs::from_write(NEWEST);
     let handled = write | read;
-    let by_the_host = by_the_host(grants.removals);
+    let by_the_host = by_the_host(grants.fence);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(handled)?
@@ -93,12 +85,13 @@ pub(super) fn ruleset_with(
 }
 
 /// What commands may not do by themselves where the host answers for names. Sockets are bound without asking.
-fn by_the_host(removals: Removals) -> BitFlags<AccessFs> {
+fn by_the_host(fence: Fence) -> BitFlags<AccessFs> {
     let names = AccessFs::MakeReg | AccessFs::MakeDir | AccessFs::MakeSym | AccessFs::MakeFifo;
     let written = names | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::WriteFile | AccessFs::Truncate;
-    match removals {
-        Removals::ByCommand => written,
-        Removals::ByHost => written | AccessFs::RemoveFile | AccessFs::RemoveDir,
+    match fence {
+        // Mounts keep what must stay, and a command removes the rest by itself.
+        Fence::Mounts => written,
+        Fence::Landlock => written | AccessFs::RemoveFile | AccessFs::RemoveDir,
     }
 }
 
