@@ -7,7 +7,7 @@ mod syntax;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use bashtion_guard::{Analysis, Confined, Finding, Policy, Verdict, World};
+use bashtion_guard::{Analysis, Confined, Decision, Finding, Policy, Verdict, World};
 use bashtion_sandbox::{Mode, landlock};
 
 use crate::admit::{Absent, Job};
@@ -69,7 +69,9 @@ impl Case {
             Some(judged) => judged,
             None => deadline::too_slow(&job, &world, settings),
         };
+        // What is denied stays so, whatever bash would say to it.
         if !analysis.opaque.is_empty()
+            && verdict.decision != Decision::Deny
             && let Ok(bash) = shell(&job, settings, places)
             && let Some(error) = SyntaxError::found_by(&bash, &job.command)
         {

@@ -54,7 +54,7 @@ const OURS: &str = "Bashtion";
 
 use SettingsRoot::{Both, Home, Project};
 
-const SETTINGS_FILES: [SettingsFile; 47] = [
+const SETTINGS_FILES: [SettingsFile; 51] = [
     directory(".config/bashtion", Home, OURS),
     directory(".local/state/bashtion", Home, OURS),
     file(".bashtion.toml", Project, OURS),
@@ -101,7 +101,11 @@ const SETTINGS_FILES: [SettingsFile; 47] = [
     directory(".direnv", Project, "direnv"),
     directory(".config/direnv", Home, "direnv"),
     file(".hg/hgrc", Project, "Mercurial"),
+    file(".hg/hgrc-not-shared", Project, "Mercurial"),
+    file(".hg/sharedpath", Project, "Mercurial"),
+    file(".sl/config", Project, "Sapling"),
     file(".jj/repo/config.toml", Project, "Jujutsu"),
+    file(".jj/workspace-config.toml", Project, "Jujutsu"),
 ];
 
 impl SettingsFile {

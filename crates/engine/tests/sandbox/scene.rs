@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bashtion::{
-    Engine, Leftovers, Namespaces, Network, Outcome, Policy, Reader, Request, SandboxMode, SandboxSettings,
-    ToolContext,
+    Enforced, Engine, Leftovers, Namespaces, Network, Outcome, Policy, Reader, Request, SandboxMode,
+    SandboxSettings, ToolContext,
 };
 use tempfile::TempDir;
 
@@ -92,8 +92,26 @@ impl Scene {
         self.victim.id()
     }
 
-    /// Runs a command with the names of the scene filled in.
+    /// Runs a command with the names of the scene filled in. Its report must say what the tests then see: all is held, or which
+    /// part of the threat model is open.
     pub(crate) fn run(&self, hold: Hold, command: &str) -> Outcome {
+        let outcome = self.run_held(hold, command);
+        let report = &outcome.sandbox;
+        let (filesystem, rest) = match hold {
+            Hold::Off => (Enforced::None, Enforced::None),
+            Hold::Workspace | Hold::ReadOnly => (Enforced::Full, Enforced::Full),
+            Hold::Plain | Hold::Unattended => (Enforced::Partial, Enforced::Full),
+        };
+        let told = (report.filesystem, report.network, report.signals);
+        assert_eq!(told, (filesystem, rest, rest), "{hold:?} {report:?}");
+        let reason = report.reason.as_deref().unwrap_or_default();
+        let is_open = matches!(hold, Hold::Plain | Hold::Unattended);
+        assert_eq!(reason.contains("modes, owners and times"), is_open, "{hold:?} {reason}");
+        assert_eq!(reason.contains("are put back"), hold == Hold::Unattended, "{hold:?} {reason}");
+        outcome
+    }
+
+    fn run_held(&self, hold: Hold, command: &str) -> Outcome {
         match hold {
             Hold::Unattended => {
                 let request = Request::new(self.fill(command)).leftovers(Leftovers::Keep);

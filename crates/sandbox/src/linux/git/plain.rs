@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, StatxAttributes, StatxFlags, fcntl_setfl, fstat,
-    ftruncate, linkat, mkdirat, mknodat, openat, readlinkat, renameat_with, statat, statx, symlinkat,
-    unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, StatxAttributes, StatxFlags, chmod, fchmod,
+    fcntl_setfl, fstat, ftruncate, linkat, mkdirat, mknodat, openat, readlinkat, renameat_with, statat,
+    statx, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ use super::Fence;
 use super::answer::{Answer, Asked};
 use super::names;
 use super::operation::{Linked, Named, Operation};
-use super::rights::Rights;
+use super::rights::{Birth, Rights};
 use crate::imp::sockets::Watch;
 use crate::imp::sockets::notice::Call;
 
@@ -61,15 +61,17 @@ impl Asked<'_> {
                 Answer::File(file, _) => ftruncate(&file, *length).map(|()| Answer::Done),
                 other => Ok(other),
             },
-            Operation::MakeDirectory { at, mode } => {
-                self.make(at, |place| mkdirat(&place.directory, place.name.as_slice(), raw(*mode)))
-            }
-            Operation::MakeLink { at, text } if !at.is_directory => {
-                self.make(at, |place| symlinkat(text.as_slice(), &place.directory, place.name.as_slice()))
-            }
+            Operation::MakeDirectory { at, mode } => self
+                .make(at, Some(*mode), |place, mode| mkdirat(&place.directory, place.name.as_slice(), mode)),
+            Operation::MakeLink { at, text } if !at.is_directory => self.make(at, None, |place, _| {
+                symlinkat(text.as_slice(), &place.directory, place.name.as_slice())
+            }),
             Operation::MakeNode { at, mode } if !at.is_directory => match FileType::from_raw_mode(*mode) {
-                kind @ (FileType::Fifo | FileType::RegularFile | FileType::Socket) => self
-                    .make(at, |place| mknodat(&place.directory, place.name.as_slice(), kind, raw(*mode), 0)),
+                kind @ (FileType::Fifo | FileType::RegularFile | FileType::Socket) => {
+                    self.make(at, Some(*mode), |place, mode| {
+                        mknodat(&place.directory, place.name.as_slice(), kind, mode, 0)
+                    })
+                }
                 _ => Ok(Answer::GoOn),
             },
             Operation::Link { of, at } if !at.is_directory => self.link(of, at),
@@ -84,10 +86,24 @@ impl Asked<'_> {
         }
     }
 
-    fn make(&self, at: &Named, act: impl Fn(&Place) -> Result<(), Errno>) -> Result<Answer, Errno> {
+    /// Makes a name; of something that has a mode, with this one.
+    fn make(
+        &self,
+        at: &Named,
+        mode: Option<u32>,
+        act: impl Fn(&Place, Mode) -> Result<(), Errno>,
+    ) -> Result<Answer, Errno> {
         let Some(place) = self.place(at)? else { return Ok(Answer::GoOn) };
+        let birth = self.birth(mode.unwrap_or(0));
         let _rights = self.rights();
-        act(&place).map(|()| Answer::Done)
+        act(&place, birth.mode)?;
+        if let (Some(_), Some(mode)) = (mode, birth.repaired) {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let made = openat(&place.directory, place.name.as_slice(), flags, Mode::empty())?;
+            // Of what is there now, and not of what it may lead to: a link has no mode to set.
+            let _ = chmod(format!("/proc/self/fd/{}", made.as_raw_fd()), mode);
+        }
+        Ok(Answer::Done)
     }
 
     fn remove(&self, at: &Named, is_directory: bool) -> Result<Answer, Errno> {
@@ -139,8 +155,12 @@ impl Asked<'_> {
         let is_new = flags.contains(OFlags::CREATE | OFlags::EXCL);
         let patience = if is_new { OFlags::empty() } else { OFlags::NONBLOCK };
         let opening = flags | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC | patience;
+        let birth = self.birth(mode);
         let rights = self.rights();
-        let file = openat(&place.directory, place.name.as_slice(), opening, raw(mode))?;
+        let file = match birth.repaired {
+            Some(mode) if flags.contains(OFlags::CREATE) => open_or_make(place, opening, mode)?,
+            _ => openat(&place.directory, place.name.as_slice(), opening, birth.mode)?,
+        };
         drop(rights);
         if !is_new && !flags.contains(OFlags::NONBLOCK) {
             fcntl_setfl(&file, flags & (OFlags::APPEND | OFlags::DIRECT))?;
@@ -154,8 +174,10 @@ impl Asked<'_> {
         inner.parent.extend(&at.name);
         inner.name = b".".to_vec();
         let Some(place) = self.place(&inner)? else { return Ok(Answer::GoOn) };
+        let birth = self.birth(mode);
         let _rights = self.rights();
-        let file = openat(&place.directory, c".", flags | OFlags::CLOEXEC, raw(mode))?;
+        let file = openat(&place.directory, c".", flags | OFlags::CLOEXEC, birth.mode)?;
+        birth.repaired.map_or(Ok(()), |mode| fchmod(&file, mode))?;
         Ok(Answer::File(file, flags))
     }
 
@@ -272,6 +294,10 @@ impl Asked<'_> {
     fn rights(&self) -> Rights {
         Rights::of_caller(self.ground.capabilities, self.watch.masks.of(self.call.thread))
     }
+
+    fn birth(&self, mode: u32) -> Birth {
+        Birth::new(mode, self.watch.masks.of(self.call.thread))
+    }
 }
 
 /// A pipe that is opened for writing when somebody reads from it.
@@ -309,8 +335,21 @@ impl Waiting {
     }
 }
 
-fn raw(mode: u32) -> Mode {
-    Mode::from_raw_mode(mode & 0o7777)
+/// Opens a file, or makes it with exactly this mode.
+fn open_or_make(place: &Place, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    let (directory, name) = (&place.directory, place.name.as_slice());
+    loop {
+        match openat(directory, name, flags | OFlags::EXCL, mode) {
+            Ok(made) => return fchmod(&made, mode).map(|()| made),
+            Err(Errno::EXIST) if !flags.contains(OFlags::EXCL) => {}
+            Err(error) => return Err(error),
+        }
+        match openat(directory, name, flags & !OFlags::CREATE, Mode::empty()) {
+            // Removed in between.
+            Err(Errno::NOENT) => {}
+            opened => return opened,
+        }
+    }
 }
 
 fn path_of(file: &OwnedFd) -> Result<PathBuf, Errno> {

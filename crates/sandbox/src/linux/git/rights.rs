@@ -1,9 +1,10 @@
 //! Acting as a command would: with its capabilities and its mask.
 #![expect(unsafe_code, reason = "capabilities and file system attributes of a thread have no safe interface")]
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::fs::Mode;
 
@@ -21,7 +22,9 @@ const VERSION_3: u32 = 0x2008_0522;
 impl Rights {
     /// Takes the capabilities that the command has, and none beside; none for a user who has none.
     pub(super) fn of_caller(capabilities: Option<u32>, mask: u32) -> Self {
-        rustix::process::umask(Mode::from_raw_mode(mask));
+        if HAS_OWN_MASK.get() {
+            rustix::process::umask(Mode::from_raw_mode(mask));
+        }
         let Some(capabilities) = capabilities else { return Self { effective: None } };
         let mut own = [0_u32; 6];
         let header = [VERSION_3, 0];
@@ -52,10 +55,37 @@ fn set(sets: &[u32; 6]) {
     debug_assert_eq!(done, 0, "a thread may have what it is permitted");
 }
 
-/// Gives this thread a mask of its own, which other threads would share otherwise. Returns false if it cannot be had.
-pub(in super::super) fn separate() -> bool {
+thread_local! {
+    static HAS_OWN_MASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Gives this thread a mask of its own, which other threads would share otherwise. Some containers refuse that: see [`Birth`].
+pub(in super::super) fn separate() {
     // SAFETY: takes a number, and changes nothing but what this thread shares.
-    unsafe { libc::unshare(libc::CLONE_FS) == 0 }
+    HAS_OWN_MASK.set(unsafe { libc::unshare(libc::CLONE_FS) } == 0);
+}
+
+/// The mode of something new.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Birth {
+    /// What the kernel is asked for.
+    pub(super) mode: Mode,
+    /// What must be set afterwards, because the mask of this process takes more away than the caller's.
+    pub(super) repaired: Option<Mode>,
+}
+
+impl Birth {
+    /// Something that a caller with this mask makes with this mode.
+    pub(super) fn new(mode: u32, mask: u32) -> Self {
+        static OWN: OnceLock<u32> = OnceLock::new();
+        let mode = mode & 0o7777;
+        if HAS_OWN_MASK.get() {
+            return Self { mode: Mode::from_raw_mode(mode), repaired: None };
+        }
+        let own = *OWN.get_or_init(|| umask_of("self"));
+        let wanted = Mode::from_raw_mode(mode & !mask);
+        Self { mode: wanted, repaired: (wanted.as_raw_mode() & own != 0).then_some(wanted) }
+    }
 }
 
 /// The masks of a command's processes. Asking the kernel takes longer than making a file.
