@@ -68,7 +68,7 @@ pub(super) struct Take {
 
 /// Makes the script that puts everything as it is when `bash -c` begins. The prelude is what bash would read first otherwise.
 pub(super) fn waiting_script(text: &CStr, prelude: Option<&[u8]>) -> Vec<u8> {
-    let mut script = b"exec <>/dev/null\nBASH_EXECUTION_STRING='".to_vec();
+    let mut script = b"exec </dev/null\nBASH_EXECUTION_STRING='".to_vec();
     for byte in text.to_bytes() {
         match byte {
             b'\'' => script.extend(b"'\\''"),

@@ -52,7 +52,7 @@ pub(super) struct Spawner {
 
 /// Serves until there is nothing to serve any more.
 pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
-    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     let events = epoll::create(CreateFlags::CLOEXEC)?;
     for (key, fd) in [(LISTENER, spawner.listener.as_fd()), (CHILDREN, children.as_fd())] {
         epoll::add(&events, fd, EventData::new_u64(key), EventFlags::IN)?;
