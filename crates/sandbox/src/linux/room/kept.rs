@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -15,6 +15,7 @@ use super::keeper::{file_name, remove_files};
 use super::link::send_long;
 use super::order::{Question, Reply};
 use super::packet::{LONGEST, peer, receive, send};
+use super::visit::Terms;
 use crate::Network;
 use crate::OwnFile;
 use crate::imp::sockets::NewSockets;
@@ -29,6 +30,8 @@ pub struct Room {
     facts: RoomFacts,
     /// A connection on which nothing was begun.
     unused: Mutex<Option<(Network, OwnedFd)>>,
+    /// The terms of the last command.
+    terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Room {
@@ -45,6 +48,7 @@ impl Room {
             key: key.to_owned(),
             facts,
             unused: Mutex::default(),
+            terms: Mutex::default(),
         }))
     }
 
@@ -126,6 +130,13 @@ impl Room {
     /// Its directory and its key.
     pub(super) fn place(&self) -> (&Path, &str) {
         (&self.directory, &self.key)
+    }
+
+    /// The terms of a command, which are mostly those of the one before it.
+    pub(super) fn terms(&self, fits: impl Fn(&Terms) -> bool, make: impl FnOnce() -> Terms) -> Arc<Terms> {
+        let mut last = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.take().filter(|terms| fits(terms));
+        Arc::clone(last.insert(known.unwrap_or_else(|| Arc::new(make()))))
     }
 
     /// A connection to whoever starts commands on that network.
