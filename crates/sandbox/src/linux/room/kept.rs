@@ -28,8 +28,8 @@ pub struct Room {
     directory: PathBuf,
     key: String,
     facts: RoomFacts,
-    /// A connection on which nothing was begun.
-    unused: Mutex<Option<(Network, OwnedFd)>>,
+    /// Connections on which nothing runs.
+    unused: Mutex<Vec<(Network, Arc<OwnedFd>)>>,
     /// The terms of the last command.
     terms: Mutex<Option<Arc<Terms>>>,
 }
@@ -140,17 +140,23 @@ impl Room {
     }
 
     /// A connection to whoever starts commands on that network.
-    pub(super) fn connection(&self, network: Network, patience: Duration) -> io::Result<OwnedFd> {
-        let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match unused {
-            Some((known, socket)) if known == network => Ok(socket),
-            Some(_) | None => self.connect(if network == Network::On { "host" } else { "room" }, patience),
+    pub(super) fn connection(&self, network: Network, patience: Duration) -> io::Result<Arc<OwnedFd>> {
+        let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = unused.iter().rposition(|(known, _)| *known == network) {
+            return Ok(unused.swap_remove(at).1);
         }
+        drop(unused);
+        self.connect(if network == Network::On { "host" } else { "room" }, patience).map(Arc::new)
     }
 
-    /// Keeps one on which nothing was begun, for the next command.
-    pub(super) fn keep_connection(&self, network: Network, socket: OwnedFd) {
-        *self.unused.lock().unwrap_or_else(PoisonError::into_inner) = Some((network, socket));
+    /// Keeps one on which nothing runs, for the next command.
+    pub(super) fn keep_connection(&self, network: Network, socket: Arc<OwnedFd>) {
+        /// Those that run have theirs. This is for the moments between them.
+        const MOST: usize = 8;
+        let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        if unused.len() < MOST {
+            unused.push((network, socket));
+        }
     }
 
     pub(super) fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {

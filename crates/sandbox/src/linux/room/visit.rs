@@ -177,14 +177,14 @@ impl Visit {
         Ok(Some(Waited { child, stdout, stderr }))
     }
 
-    fn connect(&self) -> Result<OwnedFd, SpawnError> {
+    fn connect(&self) -> Result<Arc<OwnedFd>, SpawnError> {
         self.room.connection(self.network, PATIENCE).map_err(|source| SpawnError::NoRoom { source })
     }
 
     /// The command that the room has started.
     fn child(
         &self,
-        socket: OwnedFd,
+        socket: Arc<OwnedFd>,
         started: &Started,
         sent: Sent,
         is_heard: bool,
@@ -199,7 +199,8 @@ impl Visit {
         let report = self.report(started, is_heard);
         let watch = sent.listener.and_then(|listener| channels.watch(listener, &self.terms().reach));
         let tree = Tree::new(pid, sent.mark, None, sent.limits, snapshot, watch).with_leader(sent.process);
-        Child::in_room(pid, started.room_pid, Member::new(socket), tree, report).map_err(failed)
+        let member = Member::new(socket, Arc::clone(&self.room), self.network);
+        Ok(Child::in_room(pid, started.room_pid, member, tree, report))
     }
 
     fn report(&self, started: &Started, is_heard: bool) -> Report {

@@ -185,6 +185,11 @@ impl Command {
         Some((ended.exit, ended.usage))
     }
 
+    /// Returns true if its end is known. Nobody watches its process from then on.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// Reaps the shell; false if it has not ended.
     pub(super) fn reap(&mut self) -> bool {
         wait::reap(self.pid)
