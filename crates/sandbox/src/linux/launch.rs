@@ -15,7 +15,7 @@ use super::confine::{
     Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities, may_mount,
 };
 use super::descriptors::Above;
-use super::exec::Image;
+use super::exec::{ALL_SIGNALS, Image};
 use super::exhaustion::is_exhaustion;
 use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
@@ -201,6 +201,7 @@ impl Sandbox {
                 tag: mark.tag(),
                 umask: None,
                 dies_with_us: self.orphans.is_some(),
+                signals: ALL_SIGNALS,
                 orders: orders.as_ref(),
                 failure: None,
             };
