@@ -209,7 +209,7 @@ fn a_room_with_nothing_but_a_shell_that_waits_is_idle() {
     for network in [Network::Off, Network::On] {
         let pair = Pair::on(network);
         pair.run_in_waiting("true");
-        let kept = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state")));
+        let kept = KeptRooms::new(Some(&pair.directory.path().join("state")));
         wait_until("nothing but a shell that waits is there", || {
             let rooms = kept.list().unwrap();
             waiting_shell(&pair.work()).is_some()
