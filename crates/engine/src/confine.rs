@@ -156,6 +156,14 @@ impl Job {
         [&self.workspace].into_iter().chain(&self.roots).cloned().collect()
     }
 
+    /// Where a directory really is. Of the one that was opened that is known.
+    fn real_path_of(&self, directory: &Path) -> Option<PathBuf> {
+        if self.cwd_fd.is_some() && directory == self.cwd {
+            return Some(directory.to_owned());
+        }
+        directory.canonicalize().ok()
+    }
+
     fn whereabouts<'a>(&'a self, own: &'a [PathBuf], writable: &'a [PathBuf]) -> Whereabouts<'a> {
         Whereabouts { home: self.home.as_deref(), moved: &self.moved, own, writable }
     }
@@ -221,7 +229,8 @@ impl Confining {
 fn workspaces(job: &Job, settings: &SandboxSettings, notes: &mut Vec<String>) -> Vec<PathBuf> {
     let home = job.home.as_deref();
     let mut workspaces = vec![];
-    for root in [&job.workspace].into_iter().chain(&job.roots).filter_map(|root| root.canonicalize().ok()) {
+    let roots = [&job.workspace].into_iter().chain(&job.roots);
+    for root in roots.filter_map(|root| job.real_path_of(root)) {
         match too_wide(&root, home, &settings.kept) {
             None => workspaces.push(root),
             Some(why) => notes.push(format!(

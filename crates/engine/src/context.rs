@@ -80,7 +80,8 @@ impl Roots {
         match self {
             Self::Any => true,
             Self::Within(roots) => {
-                roots.iter().any(|root| root.canonicalize().is_ok_and(|root| real.starts_with(root)))
+                let has = |root: &PathBuf| root.canonicalize().is_ok_and(|root| real.starts_with(root));
+                roots.iter().any(|root| root == real || has(root))
             }
         }
     }

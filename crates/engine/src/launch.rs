@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{
@@ -32,7 +33,7 @@ use crate::{Streams, stop};
 pub(crate) struct Running {
     pub(crate) facts: Facts,
     /// What it is held to, and what to say about it.
-    pub(crate) confinement: Option<Confinement>,
+    pub(crate) confinement: Option<Arc<Confinement>>,
     pub(crate) notes: Vec<String>,
     pub(crate) shell: Shell,
     pub(crate) pipes: Pipes,
@@ -227,7 +228,7 @@ fn room_failed(error: &NoRoom) -> SpawnError {
 /// The world of a command, and the desk where it leaves its answers.
 struct Held {
     world: World,
-    confinement: Option<Confinement>,
+    confinement: Option<Arc<Confinement>>,
     notes: Vec<String>,
     temporary: Option<Temporary>,
     shared_temporary: Option<SharedTemporary>,
@@ -263,16 +264,11 @@ impl Held {
                 let own = temporary.as_ref().map(|temporary| temporary.path().to_owned());
                 directory = with_others.as_ref().map(|shared| shared.path.clone()).or(own);
                 shared_temporary = with_others;
-                (World::Alone(made), *confinement, temporary, desk, None)
+                (World::Alone(made), Arc::from(confinement), temporary, desk, None)
             }
             Way::Room(shared) => {
                 let visit = shared.visit.clone();
-                let confinement = Confinement {
-                    network: visit.network,
-                    limits: visit.limits,
-                    sockets: visit.sockets.clone(),
-                    ..visit.room.facts().confinement.clone()
-                };
+                let confinement = visit.confinement();
                 let desk = Desk::in_room(&shared.entry.temporary, &confinement.workspaces);
                 directory = Some(ROOMS_TEMPORARY.into());
                 (World::Room(visit), confinement, None, Some(desk), Some(shared))

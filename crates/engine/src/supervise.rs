@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bashtion_sandbox::{Confinement, Exit, Limit, Report, Restored, Signal, Usage};
@@ -34,7 +35,7 @@ pub(crate) struct Ended {
     pub(crate) duration: Duration,
     pub(crate) captured: Captured,
     pub(crate) report: Report,
-    pub(crate) confinement: Option<Confinement>,
+    pub(crate) confinement: Option<Arc<Confinement>>,
     pub(crate) limits_reached: Vec<Limit>,
     pub(crate) refused_sockets: Vec<String>,
     /// What it changed of the repositories in the workspace, and was put back.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -29,7 +29,7 @@ enum Held {
     /// Our own child: a descriptor that becomes readable when it has ended.
     Own(OwnedFd),
     /// Its room tells us.
-    Room { member: Mutex<Member>, socket: OwnedFd, pid: i32 },
+    Room { member: Mutex<Member>, socket: Arc<OwnedFd>, pid: i32 },
 }
 
 impl Child {
@@ -41,16 +41,10 @@ impl Child {
         not(all(target_os = "linux", target_pointer_width = "64", not(feature = "portable"))),
         expect(dead_code, reason = "there are no rooms")
     )]
-    pub(crate) fn in_room(
-        pid: Pid,
-        room_pid: i32,
-        member: Member,
-        tree: Tree,
-        report: Report,
-    ) -> io::Result<Self> {
-        let socket = member.socket().try_clone()?;
+    pub(crate) fn in_room(pid: Pid, room_pid: i32, member: Member, tree: Tree, report: Report) -> Self {
+        let socket = Arc::clone(member.socket());
         let held = Held::Room { member: Mutex::new(member), socket, pid: room_pid };
-        Ok(Self { pid, held, tree, report, reaped: None, temporary: None })
+        Self { pid, held, tree, report, reaped: None, temporary: None }
     }
 
     /// The process id, which is also its process group and session.

@@ -7,7 +7,7 @@ use crate::wire::{Reader, Writer};
 use crate::{Confinement, Mode, Namespaces, Network, Requirement, ResourceLimits};
 
 /// The version of everything that passes between a room and those who use it. A room of another version is another room.
-pub const ROOM_VERSION: u32 = 4;
+pub const ROOM_VERSION: u32 = 5;
 
 /// Everything that decides what a room is. Its keeper is told it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -222,15 +222,16 @@ impl Host {
     /// As agents do it, who think for a while between two commands.
     fn with_pauses(&self, other: &dyn Fn()) -> (Duration, f64) {
         let bash: &dyn Fn() = &|| self.spawn();
-        let mut times = [bash, other].map(|one| {
-            let timed = (0..ROUNDS).map(|_| {
+        let mut times = [(); 2].map(|()| Vec::with_capacity(ROUNDS));
+        // In turns, so that the machine's mood falls on both alike.
+        for _ in 0..ROUNDS {
+            for (one, times) in [bash, other].into_iter().zip(&mut times) {
                 std::thread::sleep(PAUSE);
                 let started = Instant::now();
                 one();
-                started.elapsed()
-            });
-            timed.collect::<Vec<_>>()
-        });
+                times.push(started.elapsed());
+            }
+        }
         let [base, time] = times.each_mut().map(|times| {
             times.sort();
             times[times.len() / 2]

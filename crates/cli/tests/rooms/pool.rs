@@ -1,11 +1,12 @@
 //! Shells that have waited for their commands: nothing of that can be seen.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use bashtion::{Engine, Network, Outcome, Output, Policy, Request, SandboxSettings, ToolContext};
+use bashtion::{Engine, KeptRooms, Network, Outcome, Output, Policy, Request, SandboxSettings, ToolContext};
 use bashtion_testkit::{wait_until, waiting_shell};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -93,7 +94,6 @@ const SCRIPTS: &[&str] = &[
     "echo \"[$?] [$!] [$*]\"",
     "echo 'it'\\''s \"quoted\" $HOME `echo x`'",
     "echo one\n\necho $LINENO\n# a comment\necho $LINENO",
-    "echo 'unterminated",
     "cat <<END\nhere $LINENO\nEND",
     "cat <<END\nno end",
     "if true; then",
@@ -208,7 +208,7 @@ fn a_room_with_nothing_but_a_shell_that_waits_is_idle() {
     for network in [Network::Off, Network::On] {
         let pair = Pair::on(network);
         pair.run_in_waiting("true");
-        let kept = bashtion::KeptRooms::new(Some(&pair.directory.path().join("state")));
+        let kept = KeptRooms::new(Some(&pair.directory.path().join("state")));
         wait_until("nothing but a shell that waits is there", || {
             let rooms = kept.list().unwrap();
             waiting_shell(&pair.work()).is_some()
@@ -290,5 +290,85 @@ fn a_repository_that_appears_is_protected_from_a_shell_that_waits_in_it() {
         thread::sleep(Duration::from_millis(20));
         let planted = run("echo 'echo planted' > post-commit");
         assert!(!planted.success() && !hooks.join("post-commit").exists(), "{planted:?}");
+    }
+}
+
+/// A connection to the room serves command after command, and each of them has a life of its own.
+#[test]
+fn what_runs_on_a_used_connection_ends_with_its_caller() {
+    let pair = Pair::new();
+    for engine in [&pair.plain, &pair.waiting] {
+        (0..3).for_each(|_| assert!(pair.run(engine, "true").success()));
+        let request = Request::new("sleep 4337 & setsid sleep 4337 & echo begun > begun; wait");
+        let running = engine.run(request, &pair.context);
+        let begun = pair.work().join("begun");
+        let given_up = pair.runtime.block_on(async {
+            tokio::select! {
+                outcome = running => Some(outcome),
+                () = appears(&begun) => None,
+            }
+        });
+        assert!(given_up.is_none(), "{given_up:?}");
+        std::fs::remove_file(&begun).unwrap();
+        wait_until("nothing of it is left", || {
+            text(&pair.run(&pair.plain, "pgrep -fc '^sleep 4337'")).trim() == "0"
+        });
+    }
+}
+
+/// The kernel closes its connection, which has served other commands before.
+#[test]
+fn a_killed_server_takes_along_what_it_ran() {
+    let pair = Pair::new();
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_bashtion"));
+    serve
+        .arg("serve")
+        .current_dir(pair.work())
+        .env("BASHTION_STATE_DIR", pair.directory.path().join("state"));
+    let mut server = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut answers = BufReader::new(stdout).lines();
+    let mut say = |method: &str, params: &str| {
+        writeln!(stdin, r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#).unwrap();
+    };
+    let hello =
+        r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
+    let bash = |command: &str| format!(r#"{{"name":"bash","arguments":{{"command":"{command}"}}}}"#);
+    say("initialize", hello);
+    answers.next().unwrap().unwrap();
+    for _ in 0..3 {
+        say("tools/call", &bash("true"));
+        let answer = answers.next().unwrap().unwrap();
+        assert!(answer.contains("\"exit_code\":0"), "{answer}");
+    }
+    let sleep = format!("sleep 4338.{}", std::process::id());
+    say("tools/call", &bash(&format!("{sleep} & setsid {sleep} & echo begun > begun; wait")));
+    wait_until("it runs", || pair.work().join("begun").exists());
+    server.kill().unwrap();
+    server.wait().unwrap();
+    wait_until("nothing of it is left", || {
+        let found = Command::new("pgrep").args(["-f", &format!("^{sleep}")]).output().unwrap();
+        found.stdout.is_empty()
+    });
+}
+
+async fn appears(file: &std::path::Path) {
+    while !file.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[test]
+fn a_room_that_has_ended_between_two_commands_is_followed_by_another() {
+    let pair = Pair::new();
+    let rooms = KeptRooms::new(Some(&pair.directory.path().join("state")));
+    for _ in 0..3 {
+        for engine in [&pair.plain, &pair.waiting, &pair.plain] {
+            let outcome = pair.run(engine, "true");
+            assert!(outcome.success() && outcome.sandbox.room.is_some(), "{outcome:?}");
+        }
+        let kept = rooms.list().unwrap();
+        assert_eq!(kept.len(), 1);
+        rooms.end(&kept[0].name).unwrap();
     }
 }

@@ -282,12 +282,13 @@ pub(crate) fn caches_elsewhere(
     temporary: &Path,
 ) -> Vec<(OsString, OsString)> {
     let Some(home) = home else { return vec![] };
-    let is_missing = |path: &Path| {
+    let is_missing = |name: &str| {
+        let path = home.join(name);
         // A directory that cannot be written, with what the tool was told in it.
-        let is_tool_home = || TOOL_HOMES.iter().any(|tool| path == home.join(tool)) && path.exists();
+        let is_tool_home = || TOOL_HOMES.contains(&name) && path.exists();
         !writable.iter().any(|root| path.starts_with(root)) && !is_tool_home()
     };
-    let missing = VARIABLES.iter().filter(|(path, ..)| is_missing(&home.join(path)));
+    let missing = VARIABLES.iter().filter(|(name, ..)| is_missing(name));
     let set = missing.map(|(_, name, value)| {
         let mut text = OsString::new();
         for (index, part) in value.split("{}").enumerate() {

@@ -27,6 +27,8 @@ pub(super) struct Image<'a> {
     pub(super) dies_with_us: bool,
     /// The path of that directory among the child's own mounts. None: the descriptor is used.
     pub(super) cwd_path: Option<*const libc::c_char>,
+    /// The signals whose actions may not be the default ones: bit 0 is signal 1.
+    pub(super) signals: u64,
     /// Everything that holds the child.
     pub(super) orders: Option<&'a Orders<'a>>,
     pub(super) failure: Option<Failure>,
@@ -80,7 +82,7 @@ fn try_to(image: &Image<'_>) -> Failure {
         (Step::Filter, |image| {
             // After the last use of a descriptor, and before the mask opens: a handler must never run here.
             close_all_above_stderr(image.orders.and_then(|orders| orders.asking).map(|(_, channel)| channel));
-            reset_signals();
+            reset_signals(image.signals);
             held(image, Orders::apply_filter)
         }),
         (Step::Exec, |image| {
@@ -158,13 +160,27 @@ fn close_all_above_stderr(but: Option<RawFd>) {
     }
 }
 
-/// Every signal back to its default action, also those that the host ignores; then none blocked.
-fn reset_signals() {
-    const KERNEL_SIGNALS: i64 = 64;
-    const SIGSET_SIZE: i64 = 8;
+/// All signals, for a host that may do anything with any of them.
+pub(super) const ALL_SIGNALS: u64 = u64::MAX;
+const KERNEL_SIGNALS: i64 = 64;
+const SIGSET_SIZE: i64 = 8;
+
+/// Finds the signals for which this process does not have the default action.
+pub(super) fn signals_with_actions() -> u64 {
+    let has_action = |signal: i64| {
+        // At least as long as the kernel's `struct sigaction`, which begins with the handler; SIG_DFL is 0.
+        let mut action = [0_u64; 4];
+        let known = call(libc::SYS_rt_sigaction, [signal, 0, (&raw mut action) as i64, SIGSET_SIZE]);
+        !known || action[0] != 0
+    };
+    (1..=KERNEL_SIGNALS).filter(|signal| has_action(*signal)).fold(0, |all, signal| all | 1 << (signal - 1))
+}
+
+/// These signals back to their default actions, also those that the host ignores; then none blocked.
+fn reset_signals(signals: u64) {
     // The kernel's `struct sigaction` with SIG_DFL: all zero, on every architecture at most this long.
     let default = [0_u64; 4];
-    for signal in 1..=KERNEL_SIGNALS {
+    for signal in (1..=KERNEL_SIGNALS).filter(|signal| signals >> (signal - 1) & 1 == 1) {
         call(libc::SYS_rt_sigaction, [signal, (&raw const default) as i64, 0, SIGSET_SIZE]);
     }
     let none = 0_u64;

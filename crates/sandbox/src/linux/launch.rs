@@ -13,7 +13,7 @@ use super::cgroup::Cgroups;
 use super::clone::{self, Started};
 use super::confine::{Confined, Hold, Identity, Known, NO_LISTENER, Orders, Surroundings, capabilities};
 use super::descriptors::Above;
-use super::exec::Image;
+use super::exec::{ALL_SIGNALS, Image};
 use super::exhaustion::is_exhaustion;
 use super::limits::{Limiters, TreeLimits, of_each_process};
 use super::mark::Mark;
@@ -199,6 +199,7 @@ impl Sandbox {
                 tag: mark.tag(),
                 umask: None,
                 dies_with_us: self.orphans.is_some(),
+                signals: ALL_SIGNALS,
                 orders: orders.as_ref(),
                 failure: None,
             };

@@ -297,7 +297,7 @@ pub(super) fn of_each_process(
     all
 }
 
-pub(super) fn hard_limit(resource: u32) -> u64 {
+fn hard_limit(resource: u32) -> u64 {
     limit_of(resource).map_or(libc::RLIM_INFINITY, |(_, most)| most)
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -15,6 +15,7 @@ use super::keeper::{file_name, remove_files};
 use super::link::send_long;
 use super::order::{Question, Reply};
 use super::packet::{LONGEST, peer, receive, send};
+use super::visit::Terms;
 use crate::Network;
 use crate::OwnFile;
 use crate::imp::sockets::NewSockets;
@@ -27,8 +28,10 @@ pub struct Room {
     directory: PathBuf,
     key: String,
     facts: RoomFacts,
-    /// A connection on which nothing was begun.
-    unused: Mutex<Option<(Network, OwnedFd)>>,
+    /// Connections on which nothing runs.
+    unused: Mutex<Vec<(Network, Arc<OwnedFd>)>>,
+    /// The terms of the last command.
+    terms: Mutex<Option<Arc<Terms>>>,
 }
 
 impl Room {
@@ -45,6 +48,7 @@ impl Room {
             key: key.to_owned(),
             facts,
             unused: Mutex::default(),
+            terms: Mutex::default(),
         }))
     }
 
@@ -128,18 +132,31 @@ impl Room {
         (&self.directory, &self.key)
     }
 
-    /// A connection to whoever starts commands on that network.
-    pub(super) fn connection(&self, network: Network, patience: Duration) -> io::Result<OwnedFd> {
-        let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match unused {
-            Some((known, socket)) if known == network => Ok(socket),
-            Some(_) | None => self.connect(if network == Network::On { "host" } else { "room" }, patience),
-        }
+    /// The terms of a command, which are mostly those of the one before it.
+    pub(super) fn terms(&self, fits: impl Fn(&Terms) -> bool, make: impl FnOnce() -> Terms) -> Arc<Terms> {
+        let mut last = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.take().filter(|terms| fits(terms));
+        Arc::clone(last.insert(known.unwrap_or_else(|| Arc::new(make()))))
     }
 
-    /// Keeps one on which nothing was begun, for the next command.
-    pub(super) fn keep_connection(&self, network: Network, socket: OwnedFd) {
-        *self.unused.lock().unwrap_or_else(PoisonError::into_inner) = Some((network, socket));
+    /// A connection to whoever starts commands on that network.
+    pub(super) fn connection(&self, network: Network, patience: Duration) -> io::Result<Arc<OwnedFd>> {
+        let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = unused.iter().rposition(|(known, _)| *known == network) {
+            return Ok(unused.swap_remove(at).1);
+        }
+        drop(unused);
+        self.connect(if network == Network::On { "host" } else { "room" }, patience).map(Arc::new)
+    }
+
+    /// Keeps one on which nothing runs, for the next command.
+    pub(super) fn keep_connection(&self, network: Network, socket: Arc<OwnedFd>) {
+        /// Those that run have theirs. This is for the moments between them.
+        const MOST: usize = 8;
+        let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        if unused.len() < MOST {
+            unused.push((network, socket));
+        }
     }
 
     pub(super) fn connect(&self, kind: &str, patience: Duration) -> io::Result<OwnedFd> {

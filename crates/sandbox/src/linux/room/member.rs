@@ -2,20 +2,24 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 
-use super::kept::nonsense;
+use super::kept::{Room, nonsense};
 use super::order::{Farewell, Reply};
 use super::packet::{receive, send};
-use crate::{Exit, Signal, Usage};
+use crate::{Exit, Network, Signal, Usage};
 
 /// A command in a room, as whoever runs it holds it. If this is dropped before its end is known, the room ends it.
 #[derive(Debug)]
 pub(crate) struct Member {
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
+    /// To whom the connection goes back.
+    room: Arc<Room>,
+    network: Network,
     ended: Option<End>,
     ports: Vec<u16>,
 }
@@ -32,12 +36,12 @@ struct End {
 }
 
 impl Member {
-    pub(super) fn new(socket: OwnedFd) -> Self {
-        Self { socket, ended: None, ports: vec![] }
+    pub(super) fn new(socket: Arc<OwnedFd>, room: Arc<Room>, network: Network) -> Self {
+        Self { socket, room, network, ended: None, ports: vec![] }
     }
 
     /// Can be read when it has ended.
-    pub(crate) fn socket(&self) -> &OwnedFd {
+    pub(crate) fn socket(&self) -> &Arc<OwnedFd> {
         &self.socket
     }
 
@@ -47,7 +51,7 @@ impl Member {
         if self.ended.is_some() {
             return Ok(true);
         }
-        let mut ready = [PollFd::new(&self.socket, PollFlags::IN)];
+        let mut ready = [PollFd::new(&*self.socket, PollFlags::IN)];
         if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&AT_ONCE)))? == 0 {
             return Ok(false);
         }
@@ -95,11 +99,13 @@ impl Member {
         self.ended.is_some_and(|end| end.is_lost)
     }
 
-    /// Lets the spawner reap it. What is left of it is left on purpose.
+    /// Lets the spawner reap it. What is left of it is left on purpose. The connection serves the next command.
     pub(crate) fn say_farewell(&self, is_clean: bool) {
         if self.ended.is_some_and(|end| !end.is_lost) {
             let farewell = if is_clean { Farewell::Clean } else { Farewell::Used };
-            let _ = send(&self.socket, &[farewell as u8], &[]);
+            if send(&self.socket, &[farewell as u8], &[]).is_ok() {
+                self.room.keep_connection(self.network, Arc::clone(&self.socket));
+            }
         }
     }
 }

@@ -68,7 +68,7 @@ pub(super) struct Take {
 
 /// Makes the script that puts everything as it is when `bash -c` begins. The prelude is what bash would read first otherwise.
 pub(super) fn waiting_script(text: &CStr, prelude: Option<&[u8]>) -> Vec<u8> {
-    let mut script = b"exec <>/dev/null\nBASH_EXECUTION_STRING='".to_vec();
+    let mut script = b"exec </dev/null\nBASH_EXECUTION_STRING='".to_vec();
     for byte in text.to_bytes() {
         match byte {
             b'\'' => script.extend(b"'\\''"),
@@ -127,7 +127,7 @@ pub(super) struct Started {
     pub(super) unheard: bool,
 }
 
-/// The farewell of whoever ran a command. One who was killed sends none.
+/// The farewell of whoever ran a command. One who was killed sends none. Another command may follow on the same connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Farewell {
@@ -135,6 +135,12 @@ pub(super) enum Farewell {
     Clean = b'c',
     /// Somebody was killed in it, or is still there.
     Used = b'u',
+}
+
+impl Farewell {
+    pub(super) fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Clean, Self::Used].into_iter().find(|known| *known as u8 == byte)
+    }
 }
 
 impl Question {

@@ -52,7 +52,7 @@ pub(super) struct Spawner {
 
 /// Serves until there is nothing to serve any more.
 pub(super) fn serve(spawner: Spawner, children: &OwnedFd) -> io::Result<()> {
-    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     let events = epoll::create(CreateFlags::CLOEXEC)?;
     for (key, fd) in [(LISTENER, spawner.listener.as_fd()), (CHILDREN, children.as_fd())] {
         epoll::add(&events, fd, EventData::new_u64(key), EventFlags::IN)?;
@@ -122,7 +122,6 @@ struct Connection {
     socket: OwnedFd,
     inbox: Inbox,
     command: Option<Command>,
-    farewell: Option<Farewell>,
 }
 
 impl Serving {
@@ -181,14 +180,14 @@ impl Serving {
             {
                 continue;
             }
-            let connection = Connection { socket, inbox: Inbox::default(), command: None, farewell: None };
+            let connection = Connection { socket, inbox: Inbox::default(), command: None };
             self.connections.insert(key, connection);
             // Most have said all by now.
             self.hear(key);
         }
     }
 
-    /// Lets go of whoever has come first and asked nothing yet. Returns false if there is nobody.
+    /// Lets go of whoever has come first and has nothing running. Returns false if there is nobody.
     fn let_go_of_silent(&mut self) -> bool {
         let silent = self.connections.iter().filter(|(_, connection)| connection.command.is_none());
         let Some(first) = silent.map(|(key, _)| *key).min() else { return false };
@@ -222,13 +221,10 @@ impl Serving {
             match receive(&connection.socket, buffer, &mut connection.inbox.descriptors) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Ok(0) | Err(_) => return self.let_go(key),
-                Ok(1) if connection.command.is_some() => {
-                    connection.farewell = match buffer[0] {
-                        byte if byte == Farewell::Clean as u8 => Some(Farewell::Clean),
-                        byte if byte == Farewell::Used as u8 => Some(Farewell::Used),
-                        _ => None,
-                    };
-                }
+                Ok(1) if connection.command.is_some() => match Farewell::from_byte(buffer[0]) {
+                    Some(farewell) => self.part(key, farewell),
+                    None => return self.let_go(key),
+                },
                 Ok(count) => match connection.inbox.add(&buffer[..count]) {
                     Ok(None) => {}
                     Ok(Some((message, descriptors))) => match Question::from_bytes(&message) {

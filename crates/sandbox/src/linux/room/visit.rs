@@ -49,6 +49,14 @@ pub struct Visit {
     pub again: Option<Piping>,
 }
 
+/// The terms of a stay, which most commands of a room have in common.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// Everything that the command is held to.
+    confinement: Arc<Confinement>,
+    reach: Arc<Reach>,
+}
+
 /// A command in a shell that has waited for it.
 #[derive(Debug)]
 pub struct Waited {
@@ -74,6 +82,28 @@ fn not_answered(source: io::Error) -> SpawnError {
 }
 
 impl Visit {
+    /// Everything that the command is held to.
+    #[must_use]
+    pub fn confinement(&self) -> Arc<Confinement> {
+        Arc::clone(&self.terms().confinement)
+    }
+
+    fn terms(&self) -> Arc<Terms> {
+        let fits = |terms: &Terms| {
+            let Confinement { network, limits, sockets, .. } = &*terms.confinement;
+            (*network, limits, sockets) == (self.network, &self.limits, &self.sockets)
+        };
+        self.room.terms(fits, || {
+            let confinement = Confinement {
+                network: self.network,
+                limits: self.limits,
+                sockets: self.sockets.clone(),
+                ..self.room.facts().confinement.clone()
+            };
+            Terms { confinement: Arc::new(confinement), reach: Arc::new(self.reach()) }
+        })
+    }
+
     /// Starts a command, and returns once it has become the program or it is known why not.
     pub(in super::super) fn launch(
         &self,
@@ -147,14 +177,14 @@ impl Visit {
         Ok(Some(Waited { child, stdout, stderr }))
     }
 
-    fn connect(&self) -> Result<OwnedFd, SpawnError> {
+    fn connect(&self) -> Result<Arc<OwnedFd>, SpawnError> {
         self.room.connection(self.network, PATIENCE).map_err(|source| SpawnError::NoRoom { source })
     }
 
     /// The command that the room has started.
     fn child(
         &self,
-        socket: OwnedFd,
+        socket: Arc<OwnedFd>,
         started: &Started,
         sent: Sent,
         is_heard: bool,
@@ -167,9 +197,10 @@ impl Visit {
             _ => failed(source),
         })?;
         let report = self.report(started, is_heard);
-        let watch = sent.listener.and_then(|listener| channels.watch(listener, &Arc::new(self.reach())));
+        let watch = sent.listener.and_then(|listener| channels.watch(listener, &self.terms().reach));
         let tree = Tree::new(pid, sent.mark, None, sent.limits, snapshot, watch).with_leader(sent.process);
-        Child::in_room(pid, started.room_pid, Member::new(socket), tree, report).map_err(failed)
+        let member = Member::new(socket, Arc::clone(&self.room), self.network);
+        Ok(Child::in_room(pid, started.room_pid, member, tree, report))
     }
 
     fn report(&self, started: &Started, is_heard: bool) -> Report {

@@ -11,11 +11,11 @@ use rustix::process::Pid;
 use super::super::groups::Groups;
 use super::super::link::{ToKeeper, send_long};
 use super::super::order::{Answering, Order, Started};
-use super::slots::Slots;
+use super::slots::{OwnLimits, Slots};
 use crate::imp::clone;
 use crate::imp::confine::{Filters, Orders, Snapshot, TreeHeld};
 use crate::imp::exec::Image;
-use crate::imp::limits::{TreeLimits, hard_limit, of_each_process};
+use crate::imp::limits::{TreeLimits, of_each_process};
 use crate::imp::mark::Mark;
 use crate::imp::sockets::Channel;
 use crate::imp::tag::{self, Tag};
@@ -185,6 +185,11 @@ impl Command {
         Some((ended.exit, ended.usage))
     }
 
+    /// Returns true if its end is known. Nobody watches its process from then on.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// Reaps the shell; false if it has not ended.
     pub(super) fn reap(&mut self) -> bool {
         wait::reap(self.pid)
@@ -255,12 +260,12 @@ fn launch(
 ) -> Result<(Pid, OwnedFd), Refused> {
     let Given { stdin, stdout, stderr, cwd, channel } = given;
     let held = groups.map_or(TreeHeld::default(), Groups::held);
-    let limits = limits(order, held);
+    let limits = limits(order, held, slots.limits());
     let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
         strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
     };
     let (argv, envp) = (pointers(&order.args), pointers(&order.env));
-    let (above, has_nested) = (slots.above(), slots.has_nested());
+    let (above, has_nested, signals) = (slots.above(), slots.has_nested(), slots.signals());
     let joins = groups.map(Groups::to_join).unwrap_or_default();
     let wanted = [stdin, stdout, stderr, cwd, channel].map(AsFd::as_fd);
     let wanted: Vec<BorrowedFd<'_>> = wanted.into_iter().chain(joins).collect();
@@ -288,6 +293,7 @@ fn launch(
             tag: tag.map(Tag::value),
             umask: Some(order.umask),
             dies_with_us: false,
+            signals,
             orders: Some(&orders),
             failure: None,
         };
@@ -303,12 +309,14 @@ fn launch(
     Ok((pid, process))
 }
 
-/// Those of the caller, then those of the order. What we may not have ourselves we cannot give.
-fn limits(order: &Order, held: TreeHeld) -> Vec<(u32, libc::rlimit)> {
-    let inherited = order.inherited.iter().map(|(resource, now, most)| {
-        let ceiling = hard_limit(*resource);
-        let most = (*most).min(ceiling);
-        (*resource, libc::rlimit { rlim_cur: (*now).min(most), rlim_max: most })
+/// Those of the caller, then those of the order. What we may not have ourselves we cannot give, and what we have ourselves a
+/// child begins with.
+fn limits(order: &Order, held: TreeHeld, own: &OwnLimits) -> Vec<(u32, libc::rlimit)> {
+    let inherited = order.inherited.iter().filter_map(|(resource, now, most)| {
+        let known = own.of(*resource);
+        let most = (*most).min(known.map_or(libc::RLIM_INFINITY, |(_, ceiling)| ceiling));
+        let now = (*now).min(most);
+        (known != Some((now, most))).then_some((*resource, libc::rlimit { rlim_cur: now, rlim_max: most }))
     });
     inherited.chain(of_each_process(&order.limits, held, true)).collect()
 }

@@ -156,34 +156,49 @@ impl Serving {
         }
     }
 
-    /// Whoever ran the command has gone. If they said good-bye they have seen to it; otherwise we do.
+    /// Whoever ran a command has said good-bye to it, and has seen to what is left.
+    pub(super) fn part(&mut self, key: u64, farewell: Farewell) {
+        let Some(connection) = self.connections.get_mut(&key) else { return };
+        if let Some(command) = connection.command.take() {
+            self.finish(command, Some(farewell));
+        }
+        self.resume();
+    }
+
+    /// Somebody has gone. A command that they have not said good-bye to is ended.
     pub(super) fn let_go(&mut self, key: u64) {
         let Some(connection) = self.connections.remove(&key) else { return };
         let _ = epoll::delete(&self.events, &connection.socket);
-        if let Some(mut command) = connection.command {
-            self.spawner.shared.end();
-            if !command.was_clear() {
-                self.spawner.shared.note_change();
-            }
-            self.waiting.is_due = true;
-            let _ = epoll::delete(&self.events, command.process());
-            match connection.farewell {
-                Some(farewell) if command.reap() => {
-                    // Kept on purpose. When it ends nobody tells us.
-                    if farewell == Farewell::Used && !command.is_clear() {
-                        self.spawner.shared.set_strays(true);
-                    }
-                    if let Some(groups) = command.into_groups() {
-                        self.put_back(groups, farewell);
-                    }
-                }
-                Some(_) | None => {
-                    command.kill();
-                    self.doomed.push(command);
-                }
-            }
+        if let Some(command) = connection.command {
+            self.finish(command, None);
         }
         self.resume();
+    }
+
+    fn finish(&mut self, mut command: Command, farewell: Option<Farewell>) {
+        self.spawner.shared.end();
+        if !command.was_clear() {
+            self.spawner.shared.note_change();
+        }
+        self.waiting.is_due = true;
+        if !command.has_ended() {
+            let _ = epoll::delete(&self.events, command.process());
+        }
+        match farewell {
+            Some(farewell) if command.reap() => {
+                // Kept on purpose. When it ends nobody tells us.
+                if farewell == Farewell::Used && !command.is_clear() {
+                    self.spawner.shared.set_strays(true);
+                }
+                if let Some(groups) = command.into_groups() {
+                    self.put_back(groups, farewell);
+                }
+            }
+            Some(_) | None => {
+                command.kill();
+                self.doomed.push(command);
+            }
+        }
     }
 
     pub(super) fn put_back(&mut self, groups: Groups, farewell: Farewell) {

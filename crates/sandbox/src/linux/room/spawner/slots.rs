@@ -7,6 +7,8 @@ use rustix::io::{DupFlags, dup3, fcntl_dupfd_cloexec};
 
 use super::super::shared::Shared;
 use crate::Network;
+use crate::imp::exec::signals_with_actions;
+use crate::imp::limits::limit_of;
 
 /// Descriptors of low numbers. A new process begins with the spawner's table and takes these out of it: a copy of the whole
 /// takes longer with every command that runs.
@@ -16,6 +18,24 @@ pub(super) struct Slots {
     low: Vec<OwnedFd>,
     shared: Shared,
     network: Network,
+    signals: u64,
+    limits: OwnLimits,
+}
+
+/// The limits of this process, which never changes them: a child begins with them.
+#[derive(Debug)]
+pub(super) struct OwnLimits(Vec<Option<(u64, u64)>>);
+
+impl OwnLimits {
+    fn look() -> Self {
+        const RESOURCES: u32 = 16;
+        Self((0..RESOURCES).map(limit_of).collect())
+    }
+
+    /// The soft and the hard limit of a resource, if it is known.
+    pub(super) fn of(&self, resource: u32) -> Option<(u64, u64)> {
+        usize::try_from(resource).ok().and_then(|at| *self.0.get(at)?)
+    }
 }
 
 /// Standard streams, directory, channel, and files of control groups.
@@ -26,14 +46,24 @@ const FIRST: RawFd = 32;
 impl Slots {
     pub(super) fn new(null: &OwnedFd, shared: Shared, network: Network) -> io::Result<Self> {
         let low = (0..COUNT).map(|_| fcntl_dupfd_cloexec(null, FIRST)).collect::<Result<_, _>>()?;
-        Ok(Self { null: null.try_clone()?, low, shared, network })
+        let (signals, limits) = (signals_with_actions(), OwnLimits::look());
+        Ok(Self { null: null.try_clone()?, low, shared, network, signals, limits })
     }
 
-    /// Returns the first number that is above all of them.
+    /// Returns the signals for which this process does not have the default action. It changes none of them any more.
+    pub(super) fn signals(&self) -> u64 {
+        self.signals
+    }
+
+    pub(super) fn limits(&self) -> &OwnLimits {
+        &self.limits
+    }
+
     pub(super) fn has_nested(&self) -> bool {
         self.shared.has_nested()
     }
 
+    /// Returns the first number that is above all of them.
     pub(super) fn above(&self) -> RawFd {
         self.low.last().map_or(FIRST, AsRawFd::as_raw_fd) + 1
     }
