@@ -27,6 +27,7 @@ mod paths;
 mod patterns;
 mod permissions;
 mod policy;
+mod programs;
 mod repair;
 mod rules;
 mod scope;
@@ -97,6 +98,41 @@ pub fn rules() -> impl Iterator<Item = RulePage> {
         severity: rule.severity(),
         optional: rule.exemptions().contains(&rules::Exemption::Unasked),
         page: rule.page(),
+    })
+}
+
+/// A program as its page shows it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ProgramPage {
+    /// Its names. One that ends in `*` stands for all that begin so.
+    pub names: &'static [&'static str],
+    /// What it does by its words, in Markdown.
+    pub page: String,
+    /// Options and words with which it does less than without: dry runs, help, subcommands that only read.
+    pub harmless: Vec<&'static str>,
+    /// Commands that are stopped because of what it does.
+    pub stopped: &'static [&'static str],
+    /// Commands that are not.
+    pub allowed: &'static [&'static str],
+}
+
+/// All programs of which something is known.
+///
+/// ```
+/// let git = bashtion_guard::programs().find(|program| program.names.contains(&"git")).unwrap();
+/// assert!(git.stopped.contains(&"git reset --hard"));
+/// ```
+pub fn programs() -> impl Iterator<Item = ProgramPage> {
+    programs::PAGES.iter().copied().flatten().map(|page| {
+        let without = page.cases.iter().flat_map(|case| case.without.split(' '));
+        let words = [page.dry_run, page.help, page.reads].into_iter().flat_map(|words| words.split(' '));
+        ProgramPage {
+            names: page.names,
+            page: page.document(),
+            harmless: words.chain(without).filter(|word| !word.is_empty()).collect(),
+            stopped: page.stopped,
+            allowed: page.allowed,
+        }
     })
 }
 

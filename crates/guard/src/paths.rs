@@ -90,9 +90,9 @@ pub(crate) fn locate(text: &Text, cwds: &[Text], world: &World) -> Vec<Path> {
         let mut whole = start.cloned().unwrap_or_default();
         whole.push_str("/");
         whole.append(text);
-        // A path that begins with something unknown may be absolute.
-        let whole =
-            if matches!(text.pieces().first(), Some(Piece::Unknown(_))) { text.clone() } else { whole };
+        // A path that begins with something unknown may be absolute, unless it is a number.
+        let unknown = matches!(text.pieces().first(), Some(Piece::Unknown(why)) if *why != Why::Number);
+        let whole = if unknown { text.clone() } else { whole };
         for path in classify(&whole, world) {
             if !paths.contains(&path) {
                 paths.push(path);
