@@ -7,11 +7,18 @@ use super::page::{Deed, Page, Style, always, page, sub, with};
 const DISK: &[Deed] = &[Concerns(Disk)];
 
 pub(super) const PAGES: &[Page] = &[
-    page(&["mkfs", "mkfs.*", "mke2fs", "newfs", "mkntfs", "mkdosfs"], "Makes a file system; what was there before is lost.")
-        .values("-t -b -L -U -N -O -m -E -i -I -T --type --label")
+    page(&["mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mke2fs"], "Makes a file system; what was there before is lost.")
+        .values("-b -C -d -E -e -g -G -i -I -J -L -m -M -N -o -O -r -t -T -U")
         .dry_run("-V -n")
         .cases(&[sub("*", &[Concerns(MakesFileSystem)])])
-        .examples(&["mkfs.ext4 /dev/sdb1", "mkfs -t ext4 /dev/sdb1", "mkfs.ext4 disk.img"], &["mkfs.ext4 -V", "mkfs --help"]),
+        .examples(&["mkfs.ext4 /dev/sdb1", "mkfs.ext4 disk.img", "mkfs.ext4 -L n /dev/sdb1"], &["mkfs.ext4 -V", "mkfs.ext4 -n /dev/sdb1"]),
+    page(&["mkfs", "mkfs.*", "newfs", "mkntfs", "mkdosfs"], "Makes a file system; what was there before is lost.")
+        .values("-t -b -L -U -O -m -i -I -n -s -d -F --type --label")
+        .cases(&[sub("*", &[Concerns(MakesFileSystem)])])
+        .examples(
+            &["mkfs -t ext4 /dev/sdb1", "mkfs.xfs -f /dev/sdb1", "mkfs.vfat -n DATA /dev/sdb1", "mkfs -V /dev/sdb1"],
+            &["mkfs --help"],
+        ),
     page(&["mkswap"], "Makes a swap area; what was there before is lost.")
         .values("-L -U -p --label --uuid --pagesize")
         .cases(&[sub("*", &[Concerns(MakesFileSystem)])])

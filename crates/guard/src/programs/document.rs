@@ -94,6 +94,7 @@ fn concerns(concern: Concern) -> String {
         Concern::Release => "makes a release to the public".to_owned(),
         Concern::Processes => "ends processes by name".to_owned(),
         Concern::History(what) => what.to_owned(),
+        Concern::Stages => "takes files into the next commit".to_owned(),
         Concern::ForcedPush => "overwrites what others have pushed".to_owned(),
         Concern::Contents(what, _) => what.to_owned(),
         Concern::Sweeps => "goes from file to file".to_owned(),

@@ -1,6 +1,6 @@
 //! Git: global options come before the subcommand, and each subcommand has options of its own.
 
-use super::page::Concern::{ForcedPush, History};
+use super::page::Concern::{ForcedPush, History, Stages};
 use super::page::Deed::{Concerns, Deletes, DeletesTree, Moves, Writes};
 use super::page::Which::{All, AllButLast, By, First, Fixed, Last, Only, Value};
 use super::page::{Case, Page, Talks, always, page, sub};
@@ -34,6 +34,8 @@ const WRITING: &[Case] = &[
     sub("mv", &[Moves(AllButLast), Writes(Last)]).without("-n --dry-run"),
     sub("rm", &[DeletesTree(By(select::taken_out))]).with("-r").without("--cached -n --dry-run"),
     sub("rm", &[Deletes(By(select::taken_out))]).without("-r --cached -n --dry-run"),
+    sub("add|stage", &[Concerns(Stages)])
+        .without("-n --dry-run -p --patch -i --interactive -e --edit --refresh"),
     sub("reset", UNCOMMITTED).with("--hard --merge"),
     sub("clean", &[Concerns(History("deletes files that git does not know"))])
         .with("-f --force -c=clean.requireForce=false")

@@ -15,6 +15,7 @@ mod downloads;
 mod editors;
 mod files;
 mod git;
+mod index;
 mod machine;
 mod packages;
 mod page;
@@ -26,6 +27,7 @@ mod usage;
 mod wrappers;
 
 pub(crate) use git::GLOBAL_VALUES;
+pub(crate) use index::page;
 pub(crate) use page::{Concern, Deed, Own, Page, Runs, Start, Talks};
 pub(crate) use select::{named_inside, outputs};
 pub(crate) use usage::{Usage, is_listed};
@@ -50,8 +52,3 @@ pub(crate) const PAGES: &[&[Page]] = &[
     releases::PAGES,
     wrappers::PAGES,
 ];
-
-/// The page of a program.
-pub(crate) fn page(program: &str) -> Option<&'static Page> {
-    PAGES.iter().copied().flatten().find(|page| page.is_of(program))
-}

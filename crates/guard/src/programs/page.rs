@@ -8,7 +8,7 @@ use crate::text::Text;
 /// Options are written as they are typed, with their dashes, and separated by blanks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page {
-    /// The names. One that ends in `*` stands for all that begin so.
+    /// The names. `mkfs.*` stands for all that begin so.
     pub(crate) names: &'static [&'static str],
     /// A line about what it is for.
     pub(crate) about: &'static str,
@@ -131,6 +131,8 @@ pub(crate) enum Concern {
     Processes,
     /// Throws away changes, branches or history.
     History(&'static str),
+    /// Takes files into the next commit unseen.
+    Stages,
     /// Overwrites what others have pushed.
     ForcedPush,
     /// Makes the contents of files unreadable, or throws them away.
@@ -313,11 +315,15 @@ impl Page {
         self
     }
 
-    pub(super) fn is_of(&self, program: &str) -> bool {
-        self.names.iter().any(|name| match name.strip_suffix('*') {
-            Some(beginning) => program.starts_with(beginning),
-            None => *name == program,
-        })
+    /// Returns true if its last operand is a place where something goes.
+    pub(crate) fn ends_in_place(&self) -> bool {
+        let last = |which: &Which| matches!(which, Which::Last | Which::LastHere);
+        let in_place = |deed: &Deed| match deed {
+            Deed::Copies(..) => true,
+            Deed::Writes(which) | Deed::Mirrors(which) => last(which),
+            _ => false,
+        };
+        self.cases.iter().any(|case| case.deeds.iter().any(in_place))
     }
 
     /// Returns true if it says which files the program writes, so that nothing is guessed.

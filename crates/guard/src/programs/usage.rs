@@ -166,7 +166,8 @@ impl<'a> Usage<'a> {
 
     /// The last value of one of these options.
     pub(crate) fn value(&self, options: &str) -> Option<&Text> {
-        self.given.iter().rev().find(|given| is_listed(options, &given.name))?.value.as_ref()
+        let named = self.given.iter().rev().filter(|given| is_listed(options, &given.name));
+        named.filter_map(|given| given.value.as_ref()).next()
     }
 
     pub(crate) fn values(&self, options: &'static str) -> impl Iterator<Item = &Text> {
