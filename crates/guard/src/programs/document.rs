@@ -76,6 +76,7 @@ fn words(which: &Which) -> String {
         Which::Value(options) => format!("the value of `{options}`"),
         Which::After(beginnings) => format!("what follows `{}`", beginnings.join(" ")),
         Which::Fixed(path) => format!("`{path}`"),
+        Which::Variable(beginning) => format!("the value of `{beginning}…`"),
         Which::By(_) => "the files that its words name".to_owned(),
     }
 }
@@ -94,6 +95,7 @@ fn concerns(concern: Concern) -> String {
         Concern::Release => "makes a release to the public".to_owned(),
         Concern::Processes => "ends processes by name".to_owned(),
         Concern::History(what) => what.to_owned(),
+        Concern::Hijacks(what) => what.to_owned(),
         Concern::Stages => "takes files into the next commit".to_owned(),
         Concern::ForcedPush => "overwrites what others have pushed".to_owned(),
         Concern::Contents(what, _) => what.to_owned(),
@@ -114,7 +116,7 @@ fn runs(runs: Runs) -> String {
             let user = if start.elevates { " as another user" } else { "" };
             format!("the command after its options{skipped}{user}")
         }
-        Runs::After(words) => format!("the command after `{words}`"),
+        Runs::After(words, _) => format!("the command after `{words}`"),
         Runs::Own(Own::Marked(words)) => format!("the command after one of `{words}`"),
         Runs::Own(Own::Ssh) => "a command on another machine".to_owned(),
         Runs::Own(Own::Container | Own::Compose) => "a command in a container".to_owned(),

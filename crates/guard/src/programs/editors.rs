@@ -1,11 +1,19 @@
 //! Programs that change files in place, by commands in a language of their own.
 
 use super::page::Deed::{Executes, Writes};
-use super::page::Which::{All, By};
-use super::page::{Page, always, page, with};
+use super::page::Which::{All, By, Last};
+use super::page::{Page, Style, always, page, with};
 use super::select;
 
 pub(super) const PAGES: &[Page] = &[
+    page(&["ffmpeg", "convert", "magick", "sox", "objcopy"], "Turns a file into another.")
+        .style(Style::Words)
+        .values("-i")
+        .cases(&[always(&[Writes(Last)])])
+        .examples(
+            &["ffmpeg -i a.mov /etc/x.mp4", "convert a.png /etc/x.png", "objcopy a /usr/bin/x"],
+            &["ffmpeg -i /usr/share/a.mov b.mp4", "convert a.png b.jpg"],
+        ),
     page(&["sed", "gsed"], "Edits text by a script, in place with `-i`.")
         .values("-e -f -l --expression --file --line-length")
         .cases(&[always(&[Writes(By(select::edited_by_sed)), Writes(By(select::written_by_sed))])])

@@ -74,9 +74,9 @@ pub(super) const PAGES: &[Page] = &[
             "-p -i -d -o -D -r -F -B -V -Y -z -g --directory --output --input --strip --reject-file --prefix --suffix --fuzz",
         )
         .dry_run("--dry-run -C --check")
-        .cases(&[always(&[Writes(First), Writes(Value("-d --directory -o --output -r --reject-file"))])])
+        .cases(&[without("-d --directory -o --output", &[Writes(Fixed("."))]), always(&[Writes(First), Writes(Value("-d --directory -o --output -r --reject-file"))])])
         .examples(
-            &["patch /etc/passwd fix.patch", "patch -d /etc -p1", "patch --directory=/etc -p1"],
+            &["cd /etc && patch -p0 -i /tmp/x", "patch /etc/passwd fix.patch", "patch -d /etc -p1", "patch --directory=/etc -p1"],
             &["patch -p1", "patch --dry-run -d /etc -p1", "patch -p1 -i fix.patch"],
         ),
     page(&["sort", "gsort", "shuf"], "Sorts lines.")

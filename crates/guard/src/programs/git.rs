@@ -1,8 +1,8 @@
 //! Git: global options come before the subcommand, and each subcommand has options of its own.
 
-use super::page::Concern::{ForcedPush, History, Stages};
+use super::page::Concern::{ForcedPush, Hijacks, History, Stages};
 use super::page::Deed::{Concerns, Deletes, DeletesTree, Moves, Writes};
-use super::page::Which::{All, AllButLast, By, First, Fixed, Last, Only, Value};
+use super::page::Which::{All, AllButLast, By, First, Fixed, Last, Only, Value, Variable};
 use super::page::{Case, Page, Talks, always, page, sub};
 use super::select;
 
@@ -15,7 +15,16 @@ const UNREACHABLE: &[super::page::Deed] = &[Concerns(History("deletes what could
 const REWRITES: &[super::page::Deed] = &[Concerns(History("rewrites history"))];
 const EVERYTHING: &str = ". ./ * ./* : :/ .. ../ -- -f --force";
 
-const WRITING: &[Case] = &[
+const HIJACKS: &[super::page::Deed] = &[Concerns(Hijacks("makes git run or read what stands elsewhere"))];
+
+const CASES: &[Case] = &[
+    always(&[Writes(Variable("GIT_TRACE"))]),
+    sub("*", HIJACKS)
+        .with("-c=core.hookspath=* -c=include.path=* -c=includeif.*")
+        .without("-c=core.hookspath=/dev/null"),
+    sub("config core.hooksPath|core.hookspath|include.path|includeIf.* *", HIJACKS)
+        .without("--get --unset --get-all --unset-all"),
+    sub("config set core.hooksPath|core.hookspath|include.path|includeIf.* *", HIJACKS),
     sub("checkout|reset|restore|checkout-index|clean", &[Writes(Value("--work-tree"))]),
     sub("config", &[Writes(Fixed("/etc/gitconfig"))]).with("--system"),
     sub("config", &[Writes(Value("-f --file"))]).without("--get --list -l --get-all --get-regexp"),
@@ -100,7 +109,7 @@ pub(super) const PAGES: &[Page] = &[
         .dry_run("--dry-run --analyze")
         .help("help --help -h --version")
         .enters("-C")
-        .cases(WRITING)
+        .cases(CASES)
         .talks(Talks::Server("push fetch pull clone ls-remote"))
         .examples(
             &[
@@ -109,11 +118,15 @@ pub(super) const PAGES: &[Page] = &[
                 "git worktree add /etc/x", "git archive -o /etc/x HEAD", "git branch -D old",
                 "git checkout .", "git -C /etc checkout -- passwd", "git config --system core.editor vim",
                 "git reset --hard help", "git clone https://e.com/x /etc/x",
+                "GIT_TRACE=/etc/passwd git status", "git -c core.hooksPath=/tmp/h commit",
+                "git config include.path /tmp/x", "git config filter.x.smudge 'rm -rf /'",
+                "git bisect run sh -c 'rm -rf /'",
             ],
             &[
                 "git status", "git push --force-with-lease", "git clean -n", "git push --dry-run --force",
                 "git commit -m 'reset --hard'", "git checkout main", "git rm --cached x",
-                "git reset --hard --help", "git diff --output=x.patch", "git restore --staged x",
+                "git reset --hard --help", "git diff --output=x.patch", "GIT_TRACE=1 git status",
+                "git config core.hooksPath", "git restore --staged x",
             ],
         ),
     page(&["bfg"], "Rewrites the history of a repository.")

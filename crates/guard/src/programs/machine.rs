@@ -2,7 +2,7 @@
 
 use super::page::Concern::{Looks, Machine, Processes};
 use super::page::Deed::Concerns;
-use super::page::{Deed, Page, always, page, sub, with, without};
+use super::page::{Deed, Page, Runs, always, page, start, sub, with, without};
 
 const POWER: &[Deed] = &[Concerns(Machine("whether the machine runs"))];
 const KERNEL: &[Deed] = &[Concerns(Machine("the kernel"))];
@@ -73,12 +73,12 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&["pfctl -d", "pfctl -F all"], &["pfctl -s rules"]),
     page(&["ip"], "Addresses, routes and devices of the network.")
         .values("-f -n -b --family --netns --batch")
-        .within(&[])
+        .runs(Runs::Rest(start(3).verb("netns")))
         .cases(&[
             sub("!netns", NETWORK).with("add del delete set flush down up change replace append"),
             sub("netns add|del|delete|set|attach", NETWORK),
         ])
-        .examples(&["ip link set eth0 down", "ip route flush table main"], &["ip addr", "ip -br link show", "ip netns list"]),
+        .examples(&["ip link set eth0 down", "ip route flush table main", "ip netns exec x rm -rf /"], &["ip addr", "ip -br link show", "ip netns list"]),
     page(&["ifconfig", "route"], "Addresses and routes of the network.")
         .cases(&[with("add del delete set flush down up", NETWORK)])
         .examples(&["ifconfig eth0 down", "route del default"], &["ifconfig", "route -n"]),

@@ -93,6 +93,7 @@ pub(super) const PAGES: &[Page] = &[
             sub("install|i|add|uninstall|remove|rm|update|up|upgrade|link|ci|un", GLOBAL)
                 .with("-g --global --location=global")
                 .without("--prefix"),
+            sub("install|i|add|ci", &[Writes(super::page::Which::Value("--prefix"))]),
             sub("global add|remove|upgrade|update", GLOBAL).without("--prefix"),
             sub("publish|unpublish|deprecate", RELEASE),
             sub("npm publish", RELEASE),
@@ -101,7 +102,7 @@ pub(super) const PAGES: &[Page] = &[
         ])
         .runs(Runs::Own(Own::Package))
         .examples(
-            &["npm install -g typescript", "npm publish", "yarn global add x", "npm exec -c 'rm -rf /'", "npm publish help", "pnpm dlx rimraf /"],
+            &["npm install -g typescript", "npm publish", "yarn global add x", "npm exec -c 'rm -rf /'", "npm publish help", "pnpm dlx rimraf /", "npm install --prefix /usr x"],
             &["npm install", "npm publish --dry-run", "npm help install", "npm cache clean --force", "npm run build"],
         ),
     page(&["npx", "bunx", "pnpx"], "Runs a program of a package.")

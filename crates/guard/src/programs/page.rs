@@ -100,6 +100,8 @@ pub(crate) enum Which {
     After(&'static [&'static str]),
     /// This path, whatever the words are.
     Fixed(&'static str),
+    /// Values of variables that begin so, if they are paths.
+    Variable(&'static str),
     /// Words that have to be looked into.
     By(fn(&Usage<'_>) -> Vec<Text>),
 }
@@ -131,6 +133,8 @@ pub(crate) enum Concern {
     Processes,
     /// Throws away changes, branches or history.
     History(&'static str),
+    /// Makes a program run something else later.
+    Hijacks(&'static str),
     /// Takes files into the next commit unseen.
     Stages,
     /// Overwrites what others have pushed.
@@ -165,8 +169,8 @@ pub(crate) enum Runs {
     Nothing,
     /// What follows its options and so many operands.
     Rest(Start),
-    /// What follows this word, which stands behind its options.
-    After(&'static str),
+    /// What follows one of these words, which stands behind its options, and then so many operands.
+    After(&'static str, usize),
     /// In a way of its own.
     Own(Own),
 }

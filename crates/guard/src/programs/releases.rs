@@ -1,7 +1,8 @@
 //! Programs that make releases to the public.
 
 use super::page::Concern::Release;
-use super::page::Deed::Concerns;
+use super::page::Deed::{Concerns, Writes};
+use super::page::Which::Value;
 use super::page::{Deed, Page, always, page, sub, with};
 
 const RELEASE: &[Deed] = &[Concerns(Release)];
@@ -9,10 +10,11 @@ const RELEASE: &[Deed] = &[Concerns(Release)];
 pub(super) const PAGES: &[Page] = &[
     page(&["cargo"], "Builds, tests and publishes Rust packages.")
         .within(&[("yank install add", "--version --vers")])
+        .values("--root --target-dir --manifest-path")
         .dry_run("--dry-run -n --list")
         .help("help --help --version -h -V")
-        .cases(&[sub("publish|yank|owner", RELEASE), sub("+* publish|yank|owner", RELEASE)])
-        .examples(&["cargo publish", "cargo +nightly publish", "cargo yank --version 1.0.0"], &["cargo build", "cargo publish --dry-run", "cargo test -- -n", "cargo help publish"]),
+        .cases(&[always(&[Writes(Value("--root --target-dir"))]), sub("publish|yank|owner", RELEASE), sub("+* publish|yank|owner", RELEASE)])
+        .examples(&["cargo publish", "cargo +nightly publish", "cargo install --root /usr x", "cargo yank --version 1.0.0"], &["cargo build", "cargo publish --dry-run", "cargo test -- -n", "cargo help publish"]),
     page(&["jsr", "lerna", "vsce", "ovsx", "changeset"], "Publishes packages of JavaScript.")
         .dry_run("--dry-run")
         .help("help --help --version -h")
@@ -23,7 +25,7 @@ pub(super) const PAGES: &[Page] = &[
         .dry_run("--dry-run")
         .help("help --help --version -h")
         .cases(&[sub("publish|upload", RELEASE)])
-        .runs(super::page::Runs::After("run"))
+        .runs(super::page::Runs::After("run", 0))
         .examples(&["twine upload dist/x", "poetry publish", "uv run rm -rf /"], &["poetry build", "uv sync", "poetry publish --dry-run", "uv cache clean"]),
     page(&["mvn", "mvnw"], "Builds and publishes packages of Java.")
         .dry_run("-DdryRun=true -DdryRun")

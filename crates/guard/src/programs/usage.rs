@@ -159,15 +159,17 @@ impl<'a> Usage<'a> {
             None => given == name || given.len() > 3 && given.starts_with("--") && name.starts_with(given),
         };
         let valued = |given: &Given| {
-            value.is_none_or(|value| given.value.as_ref().is_some_and(|own| own.rough() == value))
+            let value = value.map(str::to_lowercase);
+            let own = || given.value.as_ref().map(|own| own.rough().to_lowercase());
+            value.is_none_or(|value| own().is_some_and(|own| is_word(&value, &own)))
         };
         self.given.iter().any(|given| same(&given.name) && valued(given))
     }
 
     /// The last value of one of these options.
     pub(crate) fn value(&self, options: &str) -> Option<&Text> {
-        let named = self.given.iter().rev().filter(|given| is_listed(options, &given.name));
-        named.filter_map(|given| given.value.as_ref()).next()
+        let mut named = self.given.iter().rev().filter(|given| is_listed(options, &given.name));
+        named.find_map(|given| given.value.as_ref())
     }
 
     pub(crate) fn values(&self, options: &'static str) -> impl Iterator<Item = &Text> {
@@ -195,6 +197,12 @@ impl<'a> Usage<'a> {
                 self.found.arguments.iter().filter_map(after).collect()
             }
             Which::Fixed(path) => vec![Text::known(*path)],
+            Which::Variable(beginning) => {
+                let environment = self.found.environment.iter();
+                let named =
+                    environment.filter(|(name, _)| name.starts_with(beginning)).map(|(_, value)| value);
+                named.filter(|value| value.prefix().starts_with('/')).cloned().collect()
+            }
             Which::By(select) => select(self),
         }
     }

@@ -123,10 +123,15 @@ pub(super) const PAGES: &[Page] = &[
     page(&["gosu", "su-exec", "setuidgid", "s6-setuidgid"], "Runs a command as another user.")
         .runs(Rest(start(1).elevates()))
         .examples(&["gosu root rm -rf /"], &["gosu --version"]),
-    page(&["rr", "perf", "toolbox", "distrobox-enter"], "Runs a command after a word.")
+    page(&["rr", "toolbox", "distrobox-enter"], "Runs a command after a word.")
         .values("-e -o -F -p -n --output --event")
         .runs(Rest(start(1)))
-        .examples(&["perf record rm -rf /", "rr record rm -rf /"], &["perf stat make"]),
+        .examples(&["rr record rm -rf /"], &["rr record make"]),
+    page(&["perf"], "Runs a command and measures it.")
+        .values("-e -o -F -p -n -C -c -t --output --event --freq --pid")
+        .cases(&[always(&[Writes(Value("-o --output"))])])
+        .runs(After("record stat trace", 0))
+        .examples(&["perf record rm -rf /", "perf record -o /etc/x ls"], &["perf stat make", "perf report"]),
     page(&["sshpass"], "Gives a password to a command.")
         .values("-p -f -d -P -e")
         .runs(Rest(start(0)))
@@ -150,11 +155,11 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&["direnv exec . rm -rf /", "aws-vault exec dev -- rm -rf /"], &["direnv allow", "chamber exec x -- make"]),
     page(&["pyenv", "rbenv", "nodenv", "jenv", "goenv", "bundle", "mise", "asdf"], "Runs a command with chosen versions.")
         .values("-n -p --with --name --python")
-        .runs(After("exec x"))
+        .runs(After("exec x", 0))
         .examples(&["pyenv exec rm -rf /", "bundle exec rm -rf /", "mise x -- rm -rf /"], &["bundle install", "mise exec -- make"]),
     page(&["pipenv", "rye", "conda", "mamba", "micromamba", "pixi", "nx", "volta", "fnm", "devbox", "dagger"], "Runs a command with chosen packages.")
         .values("-n -p --with --name --python -e --environment")
-        .runs(After("run exec"))
+        .runs(After("run exec", 0))
         .examples(&["pixi run rm -rf /", "conda run -n x rm -rf /", "pipenv run rm -rf /"], &["conda list", "pixi run test"]),
     page(&["uvx"], "Runs a program of a package.")
         .values("--with --from -p --python")
@@ -162,7 +167,7 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&["uvx rm -rf /"], &["uvx ruff check"]),
     page(&["apptainer", "singularity"], "Runs a command in an image.")
         .values("-B --bind -H --home --env --pwd")
-        .runs(After("exec"))
+        .runs(After("exec", 1))
         .examples(&["apptainer exec x.sif rm -rf /home"], &["apptainer pull x"]),
     page(&["xargs", "gxargs"], "Runs a command with the words that it reads.")
         .values("-I -J -a -n -P -L -s -d -E --max-args --max-procs --delimiter --arg-file --replace --max-lines --max-chars --eof")

@@ -388,9 +388,19 @@ fn sed_commands(arguments: &[Text]) -> Vec<Text> {
     codes
 }
 
+/// One word is a script, several are a command with its arguments.
+fn as_code(words: &[Text]) -> Text {
+    let quoted = |word: &Text| match word.value() {
+        Some(value) if words.len() > 1 => Text::known(format!("'{}'", value.replace('\'', r"'\''"))),
+        Some(_) | None => word.clone(),
+    };
+    super::output::joined(&words.iter().map(quoted).collect::<Vec<_>>())
+}
+
 /// Aliases that are shell commands, and what `bisect run` and `submodule foreach` run.
 fn git_commands(arguments: &[Text]) -> Vec<Text> {
     let mut codes = vec![];
+    let configures = arguments.iter().any(|word| word.value() == Some("config"));
     for (at, argument) in arguments.iter().enumerate() {
         if let Some(code) = argument.strip_prefix("!") {
             codes.push(code);
@@ -404,8 +414,14 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
             codes.push(Text::known(code));
         }
-        if let Some((key, value)) = text.split_once('=') {
-            if key.starts_with("alias.") {
+        // `-c filter.x.clean=command`, and `git config filter.x.clean command`.
+        let next = arguments.get(at + 1).map(Text::rough);
+        let separate = next
+            .as_deref()
+            .filter(|_| configures && !text.starts_with('-'))
+            .map(|next| (text.as_str(), next));
+        if let Some((key, value)) = text.split_once('=').or(separate) {
+            if text.contains('=') && key.starts_with("alias.") {
                 let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
                 codes.push(Text::known(code));
             }
@@ -429,6 +445,7 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             let rest = &arguments[at + 1..];
             let start = rest.iter().position(|word| !word.prefix().starts_with('-')).unwrap_or(rest.len());
             codes.push(super::output::joined(&rest[start..]));
+            codes.push(as_code(&rest[start..]));
         }
     }
     codes

@@ -242,6 +242,9 @@ impl Walker<'_> {
                 || argument.value().is_some_and(|text| is_cluster(text, 'c'))
         };
         let mut setting = Setting { elevated: true, ..call.setting.through(program) };
+        if let Some(code) = arguments.iter().find_map(|argument| argument.strip_prefix("--command=")) {
+            return Some(self.script(&code, &mut scope.clone(), &setting));
+        }
         let Some(at) = arguments.iter().position(is_code) else {
             // Without a command it is a shell, and reads what it is given.
             let Stream::Known(code) = std::mem::take(&mut setting.input) else { return None };
@@ -263,7 +266,12 @@ impl Walker<'_> {
             argument.value().is_some_and(|text| text == "--command" || is_cluster(text, 'c'))
         };
         if let Some(at) = arguments.iter().position(is_code) {
+            self.notice_writes(program, arguments, call, scope);
             return Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting));
+        }
+        if let Some(code) = arguments.iter().find_map(|argument| argument.strip_prefix("--command=")) {
+            self.notice_writes(program, arguments, call, scope);
+            return Some(self.script(&code, &mut scope.clone(), &setting));
         }
         if program == "script" {
             // As on BSD: the file, and then the command.

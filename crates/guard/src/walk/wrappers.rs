@@ -24,7 +24,7 @@ impl Walker<'_> {
         let page = page(name)?;
         let start = match page.runs {
             Runs::Rest(start) => start,
-            Runs::After(words) => return self.runner(page, words, arguments, call, scope),
+            Runs::After(words, skip) => return self.runner(page, (words, skip), arguments, call, scope),
             Runs::Nothing | Runs::Own(_) => return None,
         };
         let first = arguments.first().and_then(Text::value).unwrap_or_default();
@@ -131,7 +131,7 @@ impl Walker<'_> {
     fn runner(
         &mut self,
         page: &Page,
-        words: &str,
+        (words, skip): (&str, usize),
         arguments: &[Text],
         call: &Call,
         scope: &mut Scope,
@@ -141,9 +141,11 @@ impl Walker<'_> {
         if arguments[..at].iter().any(|argument| !argument.prefix().starts_with('-')) {
             return None;
         }
-        let start = Start { skip: 0, verb: "", sets: false, elevates: false, leaves: false };
+        let start = Start { skip, verb: "", sets: false, elevates: false, leaves: false };
         let (rest, _) = Self::rest(page, start, &arguments[at + 1..])?;
-        let setting = call.setting.through(page.names.first()?);
+        let name = page.names.first()?;
+        self.notice_writes(name, &arguments[..arguments.len().saturating_sub(rest.len())], call, scope);
+        let setting = call.setting.through(name);
         let call = Call { arguments: rest, setting, ..call.clone() };
         Some(self.run(&call, &mut scope.clone()))
     }
@@ -159,7 +161,7 @@ impl Walker<'_> {
     }
 
     /// What a wrapper itself writes: `strace -o FILE`.
-    fn notice_writes(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &Scope) {
+    pub(super) fn notice_writes(&mut self, name: &str, arguments: &[Text], call: &Call, scope: &Scope) {
         let mut found = self.new_found(name, arguments.to_vec(), scope, &call.setting);
         if page(name).is_some_and(Page::knows_files) {
             found.effects = crate::effects::of(&found, self.world).effects;

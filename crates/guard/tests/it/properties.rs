@@ -105,7 +105,7 @@ fn is_declared(word: &str, involved: &[&ProgramPage]) -> bool {
         let harmless = |own: &&str| **own == last || word.starts_with('-') && **own == *word;
         // A place where something goes, or a name that narrows what is ended.
         let means = page.ends_in_place || page.names.contains(&"pkill");
-        page.harmless.iter().any(|own| harmless(&own)) || !word.starts_with('-') && means
+        page.harmless.iter().any(harmless) || !word.starts_with('-') && means
     };
     involved.iter().any(listens)
 }
@@ -253,7 +253,7 @@ fn hostile_sizes_are_refused_not_followed() {
         opaque.iter().map(|text| (text[..20].to_owned(), judge(text, &world).decision)).collect::<Vec<_>>()
     });
     for (text, decision) in judged.unwrap().join().unwrap() {
-        assert_ne!(decision, bashtion_guard::Decision::Allow, "{text}");
+        assert_ne!(decision, Decision::Allow, "{text}");
     }
 }
 
