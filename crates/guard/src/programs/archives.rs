@@ -17,6 +17,7 @@ pub(super) const PAGES: &[Page] = &[
                 .without("-t --list -O --to-stdout"),
             with("-c -r -u --create --append --update", &[Writes(Value("-f --file"))]),
         ])
+        .code("--to-command --use-compress-program --rsh-command --info-script")
         .examples(
             &[
                 "tar xf a.tar -C /etc", "tar -xPf a.tar", "tar cf /etc/x.tar a",
@@ -37,6 +38,7 @@ pub(super) const PAGES: &[Page] = &[
     page(&["zip"], "Packs files together.")
         .values("-b -n -P -t")
         .cases(&[always(&[Writes(First)]), with("-m --move", &[DeletesTree(From(1))])])
+        .code("-TT --unzip-command")
         .examples(
             &["zip -rm x.zip /etc", "zip /etc/x.zip a", "zip -r --move x.zip ~"],
             &["zip -r x.zip src", "zip - a"],

@@ -82,6 +82,7 @@ pub(super) const PAGES: &[Page] = &[
     .help("help --help --version -h")
     .cases(&[with(VERBS, INFRASTRUCTURE)])
     .talks(Talks::Cloud("cp sync copy upload"))
+    .code("--command -C")
     .examples(&["gcloud compute instances delete x", "heroku apps:destroy x", "az group delete -n x", "flyctl apps destroy x"], &["gcloud config list", "az vm list", "heroku logs"]),
     page(&["gh", "glab"], "Repositories, issues and releases on a server.")
         .values("-R -X -f -F -H -q -t -b -B --repo --method --field --raw-field --header --jq --title --body --base --head --notes --notes-file --hostname")
@@ -95,7 +96,7 @@ pub(super) const PAGES: &[Page] = &[
             sub("release create|upload|edit", &[Concerns(Release)]).without("--draft"),
         ])
         .examples(
-            &["gh repo delete x/y --yes", "gh api -X DELETE repos/x/y", "gh release create v1", "gh api --method=DELETE repos/x/y"],
+            &["gh repo delete x/y --yes", "gh api -X DELETE repos/x/y", "gh release create v1", "gh release edit v1 --draft=false", "gh api --method=DELETE repos/x/y"],
             &["gh pr list", "gh release list", "gh pr create --title 'delete it'", "gh release create v1 --draft"],
         ),
     page(&["velero", "argocd", "flux", "istioctl"], "Looks after clusters.")

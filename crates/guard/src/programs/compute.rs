@@ -17,6 +17,7 @@ pub(super) const PAGES: &[Page] = &[page(
 .values("-c -p --connect --profile --name")
 .help("help --help --version -h")
 .cases(&[sub(VERBS, INFRASTRUCTURE), sub("* delete|destroy|purge|remove|rm|undefine|reset", INFRASTRUCTURE)])
+.code("-c --command")
 .examples(
     &["vagrant destroy -f", "kind delete cluster", "virsh -c qemu:///system undefine x", "lxc delete x"],
     &["vagrant status", "minikube start", "kind get clusters"],

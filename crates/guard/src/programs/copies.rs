@@ -31,6 +31,7 @@ pub(super) const PAGES: &[Page] = &[
         .values("-c -D -F -i -J -l -o -P -S -X")
         .cases(&[always(&[Writes(LastHere)])])
         .talks(Talks::Colon)
+        .code("-S")
         .examples(&["scp host:x /etc/passwd"], &["scp host:x .", "scp -P 22 x host:/etc/x"]),
     page(&["rsync"], "Makes one directory like another, here or on other machines.")
         .values(
@@ -49,6 +50,7 @@ pub(super) const PAGES: &[Page] = &[
             ]),
         ])
         .talks(Talks::Colon)
+        .code("-e --rsh")
         .examples(
             &["rsync -a --delete empty/ /", "rsync -a x /etc/", "rsync -a --delete dist/ host:/var/www", "rsync -a x /etc -e n"],
             &["rsync -a src/ copy/", "rsync -an --delete src/ backup/", "rsync -a src/ host:dst"],

@@ -13,10 +13,10 @@ pub(super) const PAGES: &[Page] = &[
         .cases(&[sub("*", &[Concerns(MakesFileSystem)])])
         .examples(&["mkfs.ext4 /dev/sdb1", "mkfs.ext4 disk.img", "mkfs.ext4 -L n /dev/sdb1"], &["mkfs.ext4 -V", "mkfs.ext4 -n /dev/sdb1"]),
     page(&["mkfs", "mkfs.*", "newfs", "mkntfs", "mkdosfs"], "Makes a file system; what was there before is lost.")
-        .values("-t -b -L -U -O -m -i -I -n -s -d -F --type --label")
+        .values("-t -L -U --type --label")
         .cases(&[sub("*", &[Concerns(MakesFileSystem)])])
         .examples(
-            &["mkfs -t ext4 /dev/sdb1", "mkfs.xfs -f /dev/sdb1", "mkfs.vfat -n DATA /dev/sdb1", "mkfs -V /dev/sdb1"],
+            &["mkfs -t ext4 /dev/sdb1", "mkfs.xfs -f /dev/sdb1", "mkfs.vfat -n DATA /dev/sdb1", "mkfs -V /dev/sdb1", "mkfs -t ext4 -n /dev/sdb1"],
             &["mkfs --help"],
         ),
     page(&["mkswap"], "Makes a swap area; what was there before is lost.")

@@ -19,6 +19,7 @@ impl Page {
         line("shows its use with", self.help);
         line("only reads", self.reads);
         line("starts in the directory of", self.enters);
+        line("runs the value of", self.code);
         let runs = runs(self.runs);
         if !runs.is_empty() {
             text += &format!("- runs {runs}\n");

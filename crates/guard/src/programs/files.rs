@@ -82,10 +82,12 @@ pub(super) const PAGES: &[Page] = &[
     page(&["sort", "gsort", "shuf"], "Sorts lines.")
         .values("-o -k -S -T -t --output --key --buffer-size --temporary-directory --field-separator --parallel --batch-size --files0-from -i -n --input-range --head-count --random-source")
         .cases(&[always(&[Writes(Value("-o --output"))])])
+        .code("--compress-program")
         .examples(&["sort -o /etc/passwd x", "sort x --output=/etc/passwd"], &["sort -k 2 x", "sort -u -o x x"]),
     page(&["split"], "Cuts a file into several.")
         .values("-a -b -C -l -n -t --bytes --lines --number --suffix-length --filter --line-bytes --separator --additional-suffix")
         .cases(&[always(&[Writes(Only(1))]), without("--filter", &[Writes(Fixed("xaa"))])])
+        .code("--filter")
         .examples(&["split -b 1M data /etc/part", "cd /etc && split -l 5 /tmp/x"], &["split -l 10 data part-"]),
     page(&["csplit"], "Cuts a file where a pattern fits.")
         .values("-f -b -n --prefix --suffix-format --digits")

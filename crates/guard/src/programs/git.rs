@@ -111,6 +111,7 @@ pub(super) const PAGES: &[Page] = &[
         .enters("-C")
         .cases(CASES)
         .talks(Talks::Server("push fetch pull clone ls-remote"))
+        .code("--exec -x --tree-filter --index-filter --env-filter --msg-filter --upload-pack -O")
         .examples(
             &[
                 "git reset --hard", "git -C sub clean -fdx", "git push --force", "git push origin +main",

@@ -21,6 +21,7 @@ mod packages;
 mod page;
 mod releases;
 mod remote;
+mod runners;
 mod select;
 mod services;
 mod usage;
@@ -51,4 +52,5 @@ pub(crate) const PAGES: &[&[Page]] = &[
     compute::PAGES,
     releases::PAGES,
     wrappers::PAGES,
+    runners::PAGES,
 ];

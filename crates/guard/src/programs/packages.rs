@@ -38,6 +38,7 @@ pub(super) const PAGES: &[Page] = &[
             with("-r -P --remove --purge", ESSENTIAL).and(VITAL),
             with("-x -X --extract --vextract", &[Writes(Last)]),
         ])
+        .code("--pre-invoke")
         .examples(&["dpkg -i x.deb", "dpkg -r --force-remove-essential bash", "dpkg -x a.deb /"], &["dpkg -l", "dpkg --simulate -i x.deb", "dpkg -x a.deb out"]),
     page(&["yum", "dnf", "microdnf"], "Packages of Fedora.")
         .values("-c -x --config --exclude --enablerepo --disablerepo --installroot --releasever")

@@ -28,6 +28,8 @@ pub(crate) struct Page {
     pub(crate) cases: &'static [Case],
     pub(crate) talks: Talks,
     pub(crate) runs: Runs,
+    /// Options whose value is a command.
+    pub(crate) code: &'static str,
     /// Commands that are stopped because of this page.
     pub(crate) stopped: &'static [&'static str],
     /// Commands that are not.
@@ -227,6 +229,7 @@ pub(super) const fn page(names: &'static [&'static str], about: &'static str) ->
         cases: &[],
         talks: Talks::Never,
         runs: Runs::Nothing,
+        code: "",
         stopped: &[],
         allowed: &[],
     }
@@ -306,6 +309,11 @@ impl Page {
 
     pub(super) const fn runs(mut self, runs: Runs) -> Self {
         self.runs = runs;
+        self
+    }
+
+    pub(super) const fn code(mut self, code: &'static str) -> Self {
+        self.code = code;
         self
     }
 

@@ -14,6 +14,7 @@ pub(super) const PAGES: &[Page] = &[
         .dry_run("--dry-run -n --list")
         .help("help --help --version -h -V")
         .cases(&[always(&[Writes(Value("--root --target-dir"))]), sub("publish|yank|owner", RELEASE), sub("+* publish|yank|owner", RELEASE)])
+        .code("-s --shell")
         .examples(&["cargo publish", "cargo +nightly publish", "cargo install --root /usr x", "cargo yank --version 1.0.0"], &["cargo build", "cargo publish --dry-run", "cargo test -- -n", "cargo help publish"]),
     page(&["jsr", "lerna", "vsce", "ovsx", "changeset"], "Publishes packages of JavaScript.")
         .dry_run("--dry-run")

@@ -23,6 +23,7 @@ pub(super) const PAGES: &[Page] = &[
     page(&["sftp"], "Copies files to and from other machines.")
         .values("-B -b -c -D -F -i -J -l -o -P -R -S -s -X")
         .talks(Talks::First)
+        .code("-S")
         .examples(&["sftp -S 'rm -rf /' host"], &["sftp host"]),
     page(&["nc", "ncat", "netcat", "telnet", "ftp", "ping"], "Connects to another machine.")
         .values("-e -c -p -s -w -l -q -G -I -O -X -x -T -V -m -i --exec --sh-exec")

@@ -137,7 +137,7 @@ impl<'a> Usage<'a> {
             && (case.with.is_empty() || self.has(case.with))
             && (case.and.is_empty() || self.has(case.and))
             && !case.without.split(' ').any(|token| {
-                let valued = || self.value(token).is_some();
+                let valued = || self.takes_value(token) && self.value(token).is_some();
                 if token.starts_with('-') { self.declares(token) || valued() } else { self.has(token) }
             })
     }

@@ -186,6 +186,7 @@ pub(super) const PAGES: &[Page] = &[
     page(&["start-stop-daemon"], "Starts and stops services.")
         .values("--exec -x --startas -a --name -n --pidfile -p --user -u --chuid -c")
         .runs(InItsWay(Own::Daemon))
+        .code("--exec")
         .examples(&["start-stop-daemon --start --exec /bin/rm -- -rf /"], &["start-stop-daemon --version"]),
     page(&["screen"], "Terminals that stay.")
         .runs(InItsWay(Own::Screen))
@@ -208,6 +209,7 @@ pub(super) const PAGES: &[Page] = &[
         .examples(&["gdb --args rm -rf /"], &["gdb ./a.out"]),
     page(&["nix", "nix-shell", "guix"], "Runs a command with chosen packages.")
         .runs(InItsWay(Own::Marked("-c --command --")))
+        .code("--run --command -c")
         .examples(&["nix shell nixpkgs#x -c rm -rf /", "nix-shell -p x --run 'rm -rf /'"], &["nix build", "nix develop -c make"]),
     page(&["logsave"], "Runs a command and keeps what it prints.")
         .style(Style::Words)

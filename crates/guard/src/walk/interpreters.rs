@@ -3,6 +3,7 @@
 use crate::analysis::{Effect, Found, Setting, Stream};
 use crate::options::Options;
 use crate::paths::locate;
+use crate::programs::page;
 use crate::scope::Scope;
 use crate::text::Text;
 
@@ -181,49 +182,10 @@ impl Walker<'_> {
     }
 }
 
-/// Options whose value is a command.
-const CODE_OPTIONS: [(&str, &[&str]); 29] = [
-    ("split", &["--filter"]),
-    ("ansible", &["-a", "--args"]),
-    ("gcloud", &["--command"]),
-    ("fly", &["-C", "--command"]),
-    ("capsh", &["-c"]),
-    ("man", &["-P", "--pager"]),
-    ("sort", &["--compress-program"]),
-    ("rg", &["--pre"]),
-    ("tar", &["--to-command", "--use-compress-program", "--rsh-command", "--info-script"]),
-    ("rsync", &["-e", "--rsh"]),
-    ("nix-shell", &["--run", "--command"]),
-    ("nix", &["-c", "--command"]),
-    ("cargo", &["-s", "--shell"]),
-    ("nodemon", &["--exec", "-x"]),
-    (
-        "git",
-        &[
-            "--exec", "-x", "--tree-filter", "--index-filter", "--env-filter", "--msg-filter",
-            "--upload-pack", "-O",
-        ],
-    ),
-    ("make", &["--eval"]),
-    ("scp", &["-S"]),
-    ("sftp", &["-S"]),
-    ("zip", &["-TT", "--unzip-command"]),
-    ("pdflatex", &["--shell-escape"]),
-    ("ffmpeg", &["-exec"]),
-    ("dpkg", &["--pre-invoke"]),
-    ("vagrant", &["-c"]),
-    ("xterm", &["-e"]),
-    ("gnome-terminal", &["-e", "--command"]),
-    ("konsole", &["-e"]),
-    ("x-terminal-emulator", &["-e"]),
-    ("start-stop-daemon", &["--exec"]),
-    ("wsl", &["-e", "--exec"]),
-];
-
 fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text> {
     let mut codes: Vec<Text> = vec![];
-    if let Some((_, options)) = CODE_OPTIONS.iter().find(|(name, _)| *name == program) {
-        codes.extend(option_values(arguments, options));
+    if let Some(page) = page(program) {
+        codes.extend(option_values(arguments, page.code));
     }
     let spaced = |argument: &&Text| argument.rough().contains(' ') && !argument.prefix().starts_with('-');
     let known_input = || match input {
@@ -296,7 +258,7 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
                 codes.extend(known_input());
             }
         }
-        "mapfile" | "readarray" => codes.extend(option_values(arguments, &["-C"])),
+        "mapfile" | "readarray" => codes.extend(option_values(arguments, "-C")),
         "cmake" => codes.extend(super::given::by_cmake(arguments)),
         "git" => {
             codes.extend(git_commands(arguments));
@@ -307,10 +269,10 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
     codes
 }
 
-fn option_values(arguments: &[Text], options: &[&str]) -> Vec<Text> {
+fn option_values(arguments: &[Text], options: &str) -> Vec<Text> {
     let mut values = vec![];
     for (at, argument) in arguments.iter().enumerate() {
-        for option in options {
+        for option in options.split(' ').filter(|option| !option.is_empty()) {
             if argument.value() == Some(option) {
                 values.extend(arguments.get(at + 1).cloned());
             } else if option.starts_with("--")
