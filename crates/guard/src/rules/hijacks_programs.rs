@@ -13,7 +13,8 @@ rule! {
     /// A later, harmless-looking command does what nobody has judged.
     ///
     /// ## Example
-    /// `alias rm='rm -rf /'`, `PATH=/tmp/x:$PATH ls`, `LD_PRELOAD=./x.so ls`, `GIT_SSH_COMMAND='…' git fetch`
+    /// `alias rm='rm -rf /'`, `PATH=/tmp/x:$PATH ls`, `LD_PRELOAD=./x.so ls`, `GIT_SSH_COMMAND='…' git fetch`,
+    /// `git config core.hooksPath …`
     ///
     /// ## Instead
     /// Call the program that you mean by its path.
