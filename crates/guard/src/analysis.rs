@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::paths::{Path, Place};
+use crate::programs::Concern;
 use crate::syntax::ast::Span;
 use crate::text::Text;
 use crate::trace::Step;
@@ -59,6 +60,9 @@ pub struct Found {
     /// Redirections that connect it to another machine.
     #[serde(skip)]
     pub(crate) connected: bool,
+    /// Matters for rules, by the page of the program.
+    #[serde(skip)]
+    pub(crate) concerns: Vec<Concern>,
     /// The possible working directories.
     #[serde(skip)]
     pub(crate) cwds: Vec<Text>,
@@ -102,6 +106,11 @@ impl Found {
     /// Whether an argument is exactly this.
     pub(crate) fn has(&self, argument: &str) -> bool {
         self.arguments.iter().any(|own| own.value() == Some(argument))
+    }
+
+    /// Whether the page of the program says this of it.
+    pub(crate) fn is_about(&self, concern: Concern) -> bool {
+        self.concerns.contains(&concern)
     }
 
     /// The argument at this place, if it is known.

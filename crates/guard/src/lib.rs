@@ -27,6 +27,7 @@ mod paths;
 mod patterns;
 mod permissions;
 mod policy;
+mod programs;
 mod repair;
 mod rules;
 mod scope;
@@ -56,6 +57,8 @@ pub use texts::TextRule;
 pub use verdict::{Decision, Finding, Verdict};
 pub use world::{Confined, World};
 
+use trace::Step;
+
 /// Finds out what a command would do. Text that cannot be read is opaque, not an error.
 ///
 /// ```
@@ -66,7 +69,21 @@ pub use world::{Confined, World};
 /// ```
 #[must_use]
 pub fn analyze(command: &str, world: &World) -> Analysis {
-    walk::analyze(command, world)
+    let mut analysis = walk::analyze(command, world);
+    if command.contains("\r\n") && command.len() <= LONGEST_TEXT {
+        // To bash a carriage return is a part of the word. Whoever wrote it meant the end of a line, and so may what runs it.
+        // The places in the text stay the same.
+        let lines = command.replace("\\\r\n", "\\\n ").replace("\r\n", "\n\n");
+        let meant = walk::analyze(&lines, world);
+        analysis.commands.extend(meant.commands);
+        analysis.opaque.extend(meant.opaque);
+        analysis.shapes.extend(meant.shapes);
+        let before = analysis.steps.len();
+        let moved =
+            meant.steps.into_iter().map(|step| Step { parent: step.parent.map(|at| at + before), ..step });
+        analysis.steps.extend(moved);
+    }
+    analysis
 }
 
 /// The most bytes of a text that is looked into. Whatever is in it, that takes about a second; longer ones are opaque.
@@ -97,6 +114,44 @@ pub fn rules() -> impl Iterator<Item = RulePage> {
         severity: rule.severity(),
         optional: rule.exemptions().contains(&rules::Exemption::Unasked),
         page: rule.page(),
+    })
+}
+
+/// A program as its page shows it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ProgramPage {
+    /// Its names. `mkfs.*` stands for all that begin so.
+    pub names: &'static [&'static str],
+    /// What it does by its words, in Markdown.
+    pub page: String,
+    /// Options and words with which it does less than without: dry runs, help, subcommands that only read.
+    pub harmless: Vec<&'static str>,
+    /// Whether the last of its words is where something goes, so that one more word is another place.
+    pub ends_in_place: bool,
+    /// Commands that are stopped because of what it does.
+    pub stopped: &'static [&'static str],
+    /// Commands that are not.
+    pub allowed: &'static [&'static str],
+}
+
+/// All programs of which something is known.
+///
+/// ```
+/// let git = bashtion_guard::programs().find(|program| program.names.contains(&"git")).unwrap();
+/// assert!(git.stopped.contains(&"git reset --hard"));
+/// ```
+pub fn programs() -> impl Iterator<Item = ProgramPage> {
+    programs::PAGES.iter().copied().flatten().map(|page| {
+        let without = page.cases.iter().flat_map(|case| case.without.split(' '));
+        let words = [page.dry_run, page.help, page.reads].into_iter().flat_map(|words| words.split(' '));
+        ProgramPage {
+            names: page.names,
+            page: page.document(),
+            harmless: words.chain(without).filter(|word| !word.is_empty()).collect(),
+            ends_in_place: page.ends_in_place(),
+            stopped: page.stopped,
+            allowed: page.allowed,
+        }
     })
 }
 

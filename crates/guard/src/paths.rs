@@ -70,6 +70,12 @@ const SYSTEM: [&str; 18] = [
 ];
 const SHELVES: [&str; 6] = ["home", "opt", "srv", "mnt", "media", "Users"];
 
+/// What package managers fetch again.
+const PACKAGE_CACHES: [&str; 8] = [
+    "/var/lib/apt/lists", "/var/cache/apt", "/var/cache/yum", "/var/cache/dnf", "/var/cache/apk",
+    "/var/cache/pacman/pkg", "/var/cache/zypp", "/var/cache/debconf",
+];
+
 /// In the home directory, beside secrets.
 const PERSONAL: [&str; 13] = [
     "Desktop", "Documents", "Downloads", "Library", "Mail", "Music", "Pictures", "Videos", "Dropbox",
@@ -90,9 +96,9 @@ pub(crate) fn locate(text: &Text, cwds: &[Text], world: &World) -> Vec<Path> {
         let mut whole = start.cloned().unwrap_or_default();
         whole.push_str("/");
         whole.append(text);
-        // A path that begins with something unknown may be absolute.
-        let whole =
-            if matches!(text.pieces().first(), Some(Piece::Unknown(_))) { text.clone() } else { whole };
+        // A path that begins with something unknown may be absolute, unless it is a number.
+        let unknown = matches!(text.pieces().first(), Some(Piece::Unknown(why)) if *why != Why::Number);
+        let whole = if unknown { text.clone() } else { whole };
         for path in classify(&whole, world) {
             if !paths.contains(&path) {
                 paths.push(path);
@@ -195,6 +201,9 @@ fn place_of(path: &str, world: &World) -> Place {
     }
     if TEMPORARY.contains(&path) {
         return Place::TemporaryRoot;
+    }
+    if PACKAGE_CACHES.iter().any(|root| *root == path || inside(root)) {
+        return Place::Outside;
     }
     let in_workspace = world.workspaces().iter().find(|root| *root == path || inside(root));
     if path == world.home() {

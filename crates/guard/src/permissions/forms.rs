@@ -3,7 +3,7 @@
 use super::harmless::{DECLARE, is_harmless_variable};
 use super::pattern::{Pattern, Reading, Symbol, symbols};
 use crate::paths::{Place, locate, normalise};
-use crate::rules::GLOBAL_VALUES;
+use crate::programs::{GLOBAL_VALUES, is_listed};
 use crate::text::{Piece, Text, Why};
 use crate::trace::{Act, Invocation, Mode, Step};
 use crate::world::World;
@@ -247,7 +247,7 @@ fn relative(path: &str, world: &World) -> String {
 fn leading_options(arguments: &[Text]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at).map(Text::rough).filter(|word| word.starts_with('-')) {
-        at += if GLOBAL_VALUES.contains(&word.as_str()) { 2 } else { 1 };
+        at += if is_listed(GLOBAL_VALUES, &word) { 2 } else { 1 };
     }
     at.min(arguments.len())
 }

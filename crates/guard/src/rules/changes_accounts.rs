@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
+use crate::programs::Concern;
 use crate::text::Text;
 use crate::world::World;
 
@@ -18,27 +19,16 @@ rule! {
 }
 
 impl Rule for ChangesAccounts {
-    about!(Help, Container);
+    about!(Container);
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
-        let arguments: Vec<&str> = found.arguments.iter().filter_map(Text::value).collect();
-        let has = |flags: &[&str]| arguments.iter().any(|argument| flags.contains(argument));
-        let changes = match found.program.as_str() {
-            "userdel" | "deluser" | "groupdel" | "delgroup" | "useradd" | "adduser" | "groupadd"
-            | "chpasswd" | "vipw" | "visudo" | "newusers" | "gpasswd" | "dscl" => true,
-            "usermod" | "groupmod" | "chage" | "chsh" => {
-                !arguments.is_empty() && !has(&["-l", "--list"]) || found.program == "usermod"
-            }
-            "passwd" => !has(&["-S", "--status"]),
-            _ => false,
-        };
-        if !changes {
+        let removes = found.is_about(Concern::RemovesAccount);
+        if !removes && !found.is_about(Concern::Accounts) {
             return None;
         }
-        let removes = matches!(found.program.as_str(), "userdel" | "deluser")
-            || has(&["-l", "--lock", "-L", "-d", "--delete", "-e", "--expire", "-E", "-s", "--shell"]);
-        let vital = arguments.iter().any(|argument| *argument == "root" || *argument == world.user())
-            || found.program == "passwd" && !arguments.iter().any(|argument| !argument.starts_with('-'));
+        let mut names = found.arguments.iter().filter_map(Text::value).filter(|word| !word.starts_with('-'));
+        let own = found.program == "passwd" && names.clone().next().is_none();
+        let vital = own || names.any(|name| name == "root" || name == world.user());
         let help = "leave accounts to an administrator";
         let message = format!("`{}` changes accounts of the machine", found.program);
         Some(if removes && vital { Problem::deny(message, help) } else { Problem::ask(message, help) })

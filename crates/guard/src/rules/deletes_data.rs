@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Found, Stream};
+use crate::programs::Concern;
 use crate::text::Text;
 use crate::world::World;
 
@@ -18,47 +19,11 @@ rule! {
 }
 
 impl Rule for DeletesData {
-    about!(Help);
+    about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
-        let mut words: Vec<String> = found.arguments.iter().map(Text::rough).collect();
-        if let Stream::Known(text) = &found.input {
-            words.push(text.rough());
-        }
-        let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-        let contains = |parts: &[&str]| {
-            words.iter().any(|word| parts.iter().any(|part| word.to_lowercase().contains(part)))
-        };
-        if has(&[":memory:"]) {
-            return None;
-        }
-        let deletes = match found.program.as_str() {
-            "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "clickhouse-client" | "duckdb" | "bq"
-            | "sqlplus" | "cockroach" | "snowsql" | "usql" | "pgcli" | "mycli" | "trino" | "presto"
-            | "cqlsh" => words.iter().any(|word| is_destructive_sql(word)),
-            "redis-cli" | "valkey-cli" => contains(&["flushall", "flushdb"]),
-            "mongosh" | "mongo" => contains(&["dropdatabase", ".drop(", "deletemany({})", "remove({})"]),
-            "dropdb" | "dropuser" => true,
-            "mysqladmin" => has(&["drop"]),
-            "prisma" => has(&["reset"]) || has(&["--force-reset"]),
-            "rails" | "rake" | "bin/rails" => {
-                contains(&["db:drop", "db:reset", "db:purge", "db:schema:load"])
-            }
-            "artisan" | "php" => contains(&["migrate:fresh", "migrate:reset", "db:wipe"]),
-            "python" | "python3" | "manage.py" | "django-admin" => {
-                has(&["flush", "reset_db"]) && (has(&["manage.py"]) || found.program != "python3")
-            }
-            "sequelize" | "sequelize-cli" | "typeorm" | "knex" | "mix" | "alembic" | "flyway"
-            | "liquibase" | "supabase" => {
-                contains(&["db:drop", "schema:drop", "ecto.drop", "ecto.reset", "dropall", "drop-all"])
-                    || has(&["clean", "base"])
-                    || has(&["reset"])
-            }
-            "influx" => has(&["delete"]),
-            "etcdctl" | "consul" | "vault" => has(&["del", "delete", "destroy"]),
-            "curl" => contains(&["_all"]) && has(&["DELETE", "-XDELETE"]),
-            _ => false,
-        };
+        let deletes =
+            found.is_about(Concern::Data) || found.is_about(Concern::Sql) && runs_destructive_code(found);
         deletes.then(|| {
             Problem::ask(
                 format!("`{}` would delete data for good", found.program),
@@ -66,6 +31,20 @@ impl Rule for DeletesData {
             )
         })
     }
+}
+
+fn runs_destructive_code(found: &Found) -> bool {
+    let mut words: Vec<String> = found.arguments.iter().map(Text::rough).collect();
+    if let Stream::Known(text) = &found.input {
+        words.push(text.rough());
+    }
+    // A database that is gone afterwards anyway.
+    !found.has(":memory:") && words.iter().any(|word| is_destructive_sql(word) || drops_documents(word))
+}
+
+fn drops_documents(code: &str) -> bool {
+    let code = code.to_lowercase();
+    ["dropdatabase(", ".drop(", "deletemany({})", "remove({})"].iter().any(|call| code.contains(call))
 }
 
 fn is_destructive_sql(text: &str) -> bool {

@@ -1,8 +1,9 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Effect, Found};
 use crate::effects::targets;
-use crate::options::Options;
 use crate::paths::Place;
+use crate::programs::{Concern, Deed, Page, Usage, page};
+use crate::text::Text;
 use crate::world::World;
 
 rule! {
@@ -40,31 +41,39 @@ impl Rule for DestroysDisk {
         if found.program == "dd" && unknown {
             return Some(Problem::ask("`dd` writes to something that is not known before it runs", help));
         }
-        if !destroys(found) {
+        let makes = found.is_about(Concern::MakesFileSystem);
+        if !makes && !found.is_about(Concern::Disk) {
             return handed_over(found, world);
         }
-        let operands = operands(found);
-        let file = |path: &&crate::text::Text| {
+        // One in a file of the user is asked about.
+        let operands = page(&found.program).map(|page| Usage::of(found, page).operands).unwrap_or_default();
+        let is_file = |path: &Text| {
             targets(path, found, world).iter().all(|target| {
                 matches!(target.place, Place::Workspace | Place::Temporary | Place::Outside | Place::InHome)
             })
         };
-        let regular = !operands.is_empty()
-            && found.program.starts_with("mk")
-            && operands.iter().all(|path| file(&path));
         let message = format!("`{}` destroys what is on a disk or volume", found.program);
+        let regular = makes && !operands.is_empty() && operands.iter().all(is_file);
         Some(if regular { Problem::ask(message, help) } else { Problem::deny(message, help) })
     }
 }
 
 /// A raw device given to a program that is not known to only look at it.
 fn handed_over(found: &Found, world: &World) -> Option<Problem> {
-    const LOOKING: [&str; 32] = [
+    const LOOKING: [&str; 26] = [
         "", "ls", "lsblk", "df", "du", "stat", "file", "blkid", "mount", "umount", "findmnt", "smartctl",
-        "hdparm", "fdisk", "sfdisk", "sgdisk", "parted", "fsck", "e2fsck", "tune2fs", "dumpe2fs", "xfs_info",
-        "head", "cat", "xxd", "hexdump", "od", "dd", "echo", "test", "[", "printf",
+        "fsck", "e2fsck", "tune2fs", "dumpe2fs", "xfs_info", "head", "cat", "xxd", "hexdump", "od", "dd",
+        "echo", "test", "printf",
     ];
+    let knows_disks = |page: &'static Page| {
+        let of_disk = |deed: &Deed| matches!(deed, Deed::Concerns(Concern::Disk | Concern::MakesFileSystem));
+        page.cases.iter().any(|case| case.deeds.iter().any(of_disk)) || Usage::of(found, page).shows()
+    };
+    if page(&found.program).is_some_and(knows_disks) {
+        return None;
+    }
     if LOOKING.contains(&found.program.as_str())
+        || found.program == "["
         || found.program.starts_with("fsck.")
         || found.program.starts_with("grep")
     {
@@ -76,38 +85,4 @@ fn handed_over(found: &Found, world: &World) -> Option<Problem> {
         .find(|target| target.place == Place::RawDevice)?;
     let message = format!("`{}` is given a raw device: {}", found.program, device.path);
     Some(Problem::ask(message, "look at disks with `lsblk`; work on an image file in the workspace"))
-}
-
-fn operands(found: &Found) -> Vec<crate::text::Text> {
-    Options::parse(&found.arguments, "tbLUNOm", &["type", "label"]).operands
-}
-
-fn destroys(found: &Found) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| found.has(word));
-    let some = !operands(found).is_empty();
-    match found.program.as_str() {
-        program
-            if program == "mkfs"
-                || program.starts_with("mkfs.")
-                || program == "mke2fs"
-                || program == "newfs" =>
-        {
-            some && !has(&["-V", "--version", "--help", "-n"])
-        }
-        "mkswap" | "blkdiscard" | "cfdisk" => some,
-        "wipefs" => has(&["-a", "--all", "-af", "-fa", "-o"]),
-        "fdisk" | "gdisk" | "cgdisk" => some && !has(&["-l", "--list", "-s", "-x", "--version", "--help"]),
-        "sfdisk" => some && !has(&["-l", "--list", "-d", "--dump", "-J", "--json", "-s", "--verify"]),
-        "sgdisk" => some && !has(&["-p", "--print", "-i", "-v", "--verify"]),
-        "parted" => has(&["mklabel", "mktable", "rm", "mkpart", "resizepart", "mkfs"]),
-        "cryptsetup" => has(&["luksFormat", "erase", "luksErase", "reencrypt", "luksKillSlot"]),
-        "lvremove" | "vgremove" | "pvremove" => true,
-        "zpool" | "zfs" => has(&["destroy", "labelclear"]),
-        "mdadm" => has(&["--zero-superblock"]),
-        "badblocks" => Options::parse(&found.arguments, "", &[]).has(&["w", "n"]),
-        "hdparm" => found.arguments.iter().any(|argument| argument.prefix().starts_with("--security-erase")),
-        "nvme" => has(&["format", "sanitize"]),
-        "diskutil" => has(&["eraseDisk", "eraseVolume", "partitionDisk", "secureErase"]),
-        _ => false,
-    }
 }

@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
+use crate::programs::Concern;
 use crate::text::{Text, Why};
 use crate::world::World;
 
@@ -18,24 +19,20 @@ rule! {
 }
 
 impl Rule for EndsProcesses {
-    about!(Help, Container);
+    about!(Container);
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
         if world.is_in_room() && found.is_here() {
             return None;
         }
-        let lists = ["-l", "--list", "-V", "--version", "--help", "-0"].iter().any(|flag| found.has(flag));
         let by_name = match found.program.as_str() {
-            "killall" | "pkill" | "xkill" | "skill" => !lists,
-            "fuser" => {
-                found.arguments.iter().any(|flag| flag.rough().starts_with('-') && flag.rough().contains('k'))
-            }
             // The shell's parent is the agent, or what runs commands for it.
             "kill" => {
                 let parent = |word: &Text| matches!(word.why(), Some(Why::Variable(name)) if name == "PPID");
+                let lists = ["-l", "--list", "-L", "-0"].iter().any(|flag| found.argument(0) == Some(flag));
                 !lists && found.arguments.iter().any(parent)
             }
-            _ => false,
+            _ => found.is_about(Concern::Processes),
         };
         by_name.then(|| {
             Problem::ask(

@@ -1,13 +1,8 @@
 //! The command line of git: global options come before the subcommand.
 
 use crate::analysis::Found;
+use crate::programs::{GLOBAL_VALUES, is_listed};
 use crate::text::Text;
-
-/// Options before the subcommand whose value is the next word.
-pub(crate) const GLOBAL_VALUES: [&str; 10] = [
-    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source",
-    "--shallow-file", "--exec-path",
-];
 
 /// A call of git.
 pub(super) struct Git<'a> {
@@ -31,7 +26,7 @@ impl<'a> Git<'a> {
                     settings.push(found.arguments.get(at + 1)?.rough());
                     at += 2;
                 }
-                option if GLOBAL_VALUES.contains(&option) => at += 2,
+                option if is_listed(GLOBAL_VALUES, option) => at += 2,
                 _ if argument.starts_with('-') || argument.is_empty() => at += 1,
                 _ => break,
             }
@@ -39,12 +34,8 @@ impl<'a> Git<'a> {
         Some(Self { verb: found.arguments[at].value()?, arguments: &found.arguments[at + 1..], settings })
     }
 
-    pub(super) fn has(&self, argument: &str) -> bool {
+    fn has(&self, argument: &str) -> bool {
         self.arguments.iter().any(|own| own.value() == Some(argument))
-    }
-
-    pub(super) fn first(&self) -> &str {
-        self.arguments.first().and_then(Text::value).unwrap_or_default()
     }
 
     /// It only prints its manual.

@@ -4,6 +4,7 @@ use crate::analysis::{Found, Stream};
 use crate::effects::targets;
 use crate::options::Options;
 use crate::paths::Place;
+use crate::programs::Concern;
 use crate::text::Text;
 use crate::world::World;
 
@@ -26,15 +27,11 @@ impl Rule for GitAddEverything {
     about!(Unasked, Throwaway, Container);
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
+        if !found.is_about(Concern::Stages) {
+            return None;
+        }
         let git = Git::of(found)?;
-        if !matches!(git.verb, "add" | "stage") || git.is_help() {
-            return None;
-        }
         let options = Options::parse(git.arguments, "", &["pathspec-from-file", "chmod"]);
-        // These look, or take only what is tracked.
-        if options.has(&["n", "dry-run", "p", "patch", "i", "interactive", "e", "edit", "refresh"]) {
-            return None;
-        }
         let all = options.has(&["A", "all", "no-ignore-removal"]);
         let tracked = options.has(&["u", "update"]);
         let excludes =

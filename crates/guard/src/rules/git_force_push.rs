@@ -1,7 +1,7 @@
 use super::git::Git;
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
-use crate::options::Options;
+use crate::programs::Concern;
 use crate::world::World;
 
 rule! {
@@ -22,17 +22,13 @@ impl Rule for GitForcePush {
     about!(Container);
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
-        let git = Git::of(found)?;
-        if !matches!(git.verb, "push" | "send-pack") || git.is_help() {
-            return None;
-        }
-        let options = Options::parse(git.arguments, "o", &["repo", "receive-pack", "exec", "push-option"]);
-        // Not `has`, which would take `--force` for the beginning of `--force-with-lease`.
-        let forced = options.given.iter().any(|(name, _)| matches!(name.as_str(), "f" | "force"));
-        let dry = options.has(&["n", "dry-run"]);
-        let plus = options.operands.iter().any(|refspec| refspec.prefix().starts_with('+'));
-        let configured = git.settings.iter().any(|setting| setting.contains("push=+"));
-        ((forced || plus || configured) && !dry).then(|| {
+        let configured = || {
+            let git = Git::of(found)?;
+            let dry = git.is_help() || found.has("--dry-run") || found.has("-n");
+            let forced = git.settings.iter().any(|setting| setting.contains("push=+"));
+            Some(git.verb == "push" && forced && !dry)
+        };
+        (found.is_about(Concern::ForcedPush) || configured() == Some(true)).then(|| {
             Problem::deny(
                 "a forced push overwrites what others have pushed",
                 "use `git push --force-with-lease`",

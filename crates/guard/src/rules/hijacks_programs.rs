@@ -1,6 +1,7 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
 use crate::paths::{Place, locate};
+use crate::programs::Concern;
 use crate::text::Text;
 use crate::verdict::Decision;
 use crate::world::World;
@@ -12,7 +13,8 @@ rule! {
     /// A later, harmless-looking command does what nobody has judged.
     ///
     /// ## Example
-    /// `alias rm='rm -rf /'`, `PATH=/tmp/x:$PATH ls`, `LD_PRELOAD=./x.so ls`, `GIT_SSH_COMMAND='…' git fetch`
+    /// `alias rm='rm -rf /'`, `PATH=/tmp/x:$PATH ls`, `LD_PRELOAD=./x.so ls`, `GIT_SSH_COMMAND='…' git fetch`,
+    /// `git config core.hooksPath …`
     ///
     /// ## Instead
     /// Call the program that you mean by its path.
@@ -25,6 +27,14 @@ impl Rule for HijacksPrograms {
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
         if found.program == "alias" {
             return alias(found, world);
+        }
+        let told = found.concerns.iter().find_map(|concern| match concern {
+            Concern::Hijacks(what) => Some(*what),
+            _ => None,
+        });
+        if let Some(what) = told {
+            let message = format!("`{}` {what}", found.program);
+            return Some(Problem::ask(message, "leave this setting as it is; `--no-verify` skips hooks"));
         }
         found.environment.iter().find_map(|(name, value)| {
             (is_loaded_by_programs(name) && changes(name, value, found, world)).then(|| {

@@ -42,7 +42,6 @@ use crate::verdict::{Decision, Finding};
 use crate::world::World;
 
 pub(crate) use exemptions::Exemption;
-pub(crate) use git::GLOBAL_VALUES;
 pub(crate) use hijacks_programs::is_loaded_by_programs;
 
 /// All of them, in the order in which they are listed.

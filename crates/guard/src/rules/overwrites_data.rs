@@ -1,7 +1,7 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Effect, Found};
-use crate::options::Options;
 use crate::paths::Place;
+use crate::programs::{Concern, Usage, page};
 use crate::text::Text;
 use crate::world::World;
 
@@ -23,44 +23,32 @@ impl Rule for OverwritesData {
     about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
-        let deletes = found.effects.iter().any(|effect| matches!(effect, Effect::Delete { .. }));
-        let problem = |what: &str, help: &str| Some(Problem::ask(what, help));
-        match found.program.as_str() {
-            "shred" | "wipe" | "srm" if deletes => {
-                problem("the contents of files are made unreadable for good", "use `rm`, or keep the files")
-            }
-            "truncate" => {
-                let options = Options::parse(&found.arguments, "sr", &["size", "reference"]);
-                let size = options.value(&["s", "size"]).map(Text::rough).unwrap_or_default();
-                let grows = size.starts_with('+')
-                    || size.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
-                        && !size.starts_with(['-', '<']);
-                let temporary = found.effects.iter().all(|effect| {
-                    matches!(effect, Effect::Write { target } if matches!(target.place, Place::Temporary | Place::Harmless))
-                });
-                if grows || temporary {
-                    None
-                } else {
-                    problem("a file is emptied or cut", "keep a copy of it first")
-                }
-            }
-            "mv" if deletes => {
-                problem("files moved into a device are gone", "use `rm`, which says what it does")
-            }
-            "rsync" if deletes || mirrors(found) => problem(
-                "`rsync --delete` removes what the source does not have",
-                "look first with `--dry-run`, or leave `--delete` away",
-            ),
+        let lost = found.concerns.iter().find_map(|concern| match concern {
+            Concern::Contents(what, help) => Some(Problem::ask(*what, *help)),
             _ => None,
-        }
+        });
+        let cut = || cuts(found).then(|| Problem::ask("a file is emptied or cut", "keep a copy of it first"));
+        lost.or_else(cut)
     }
 }
 
-/// `rsync --delete` onto another machine.
-fn mirrors(found: &Found) -> bool {
-    let flags: Vec<String> = found.arguments.iter().map(Text::rough).collect();
-    let dry = |flag: &String| {
-        flag == "--dry-run" || flag.starts_with('-') && !flag.starts_with("--") && flag.contains('n')
+/// `truncate` to less than there may be. A log is emptied as it would be by `> app.log`.
+fn cuts(found: &Found) -> bool {
+    if found.program != "truncate" {
+        return false;
+    }
+    let Some(page) = page(&found.program) else { return false };
+    let usage = Usage::of(found, page);
+    let size = usage.value("-s --size").map(Text::rough).unwrap_or_default();
+    let grows = size.starts_with('+')
+        || size.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) && !size.starts_with(['-', '<']);
+    let unneeded = |effect: &Effect| match effect {
+        Effect::Write { target } => match target.place {
+            Place::Temporary | Place::Harmless => true,
+            Place::Workspace => target.path.ends_with(".log"),
+            _ => false,
+        },
+        _ => true,
     };
-    flags.iter().any(|flag| flag.starts_with("--del")) && !flags.iter().any(dry)
+    !grows && !usage.shows() && !found.effects.iter().all(unneeded)
 }

@@ -1,6 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::Found;
-use crate::text::Text;
+use crate::programs::Concern;
 use crate::world::World;
 
 rule! {
@@ -18,44 +18,12 @@ rule! {
 }
 
 impl Rule for Publishes {
-    about!(Help);
+    about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
-        let mut words = found
-            .arguments
-            .iter()
-            .filter_map(Text::value)
-            .filter(|word| !word.starts_with(['+', '-']) || *word == "-m");
-        let first = words.next().unwrap_or_default();
-        let second = words.next().unwrap_or_default();
-        let dry = ["--dry-run", "--help", "--list", "--draft"].iter().any(|flag| found.has(flag));
-        let dry = dry || found.has("--snapshot") || found.program == "cargo" && found.has("-n");
-        let publishes = match found.program.as_str() {
-            "npm" | "pnpm" | "yarn" | "bun" | "jsr" | "lerna" => {
-                matches!(first, "publish" | "unpublish" | "deprecate")
-                    || first == "npm" && second == "publish"
-            }
-            "cargo" => matches!(first, "publish" | "yank" | "owner"),
-            "python" | "python3" => {
-                first == "-m" && matches!(second, "twine" | "flit" | "poetry") && found.has("upload")
-            }
-            "twine" => first == "upload",
-            "poetry" | "uv" | "flit" | "hatch" | "pdm" | "maturin" => matches!(first, "publish" | "upload"),
-            "gem" => matches!(first, "push" | "yank"),
-            "mvn" => found.has("deploy") || found.has("release:perform"),
-            "gradle" | "gradlew" => found.arguments.iter().any(|argument| {
-                argument.prefix().starts_with("publish") && !argument.prefix().contains("Local")
-            }),
-            "dotnet" | "nuget" => first == "push" || first == "nuget" && second == "push",
-            "gh" => first == "release" && matches!(second, "create" | "upload" | "edit"),
-            "vsce" | "ovsx" => first == "publish",
-            "goreleaser" => first == "release",
-            "semantic-release" => true,
-            _ => false,
-        };
-        (publishes && !dry).then(|| {
+        found.is_about(Concern::Release).then(|| {
             Problem::ask(
-                format!("`{} {first}` makes a release to the public", found.program),
+                format!("`{}` makes a release to the public", found.program),
                 "make a dry run, and let a person release it",
             )
         })

@@ -1,6 +1,7 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Effect, Found};
 use crate::paths::Place;
+use crate::programs::{Concern, Usage, page};
 use crate::text::Text;
 use crate::world::World;
 
@@ -40,22 +41,20 @@ fn looks(found: &Found) -> bool {
 }
 
 fn only_looks(found: &Found) -> bool {
-    const LOOKING: [&str; 38] = [
-        "ls", "cat", "head", "tail", "less", "more", "grep", "id", "whoami", "ps", "top", "df", "du",
-        "lsblk", "blkid", "lsof", "ss", "netstat", "journalctl", "dmesg", "stat", "file", "which", "find",
-        "lscpu", "lspci", "lsusb", "free", "uptime", "uname", "hostname", "true", "echo", "test", "printenv",
-        "getent", "findmnt", "env",
-    ];
-    let first = found.argument(0).unwrap_or_default();
     let nothing = |effect: &Effect| {
         // A redirection is done by the shell of the user.
         matches!(effect, Effect::Write { target } if matches!(target.place, Place::Harmless | Place::Temporary | Place::Workspace))
     };
+    let looks = found.concerns.iter().all(|concern| *concern == Concern::Looks);
+    let shows = || page(&found.program).is_some_and(|page| Usage::of(found, page).shows());
+    // What `find` would do to files is found by itself; `env` alone shows variables.
+    let harmless = matches!(found.program.as_str(), "find" | "env");
     found.effects.iter().all(nothing)
-        && (LOOKING.contains(&found.program.as_str())
-            || found.program == "systemctl"
-                && matches!(first, "status" | "show" | "is-active" | "list-units" | "cat" | "is-enabled")
-            || found.program == "fdisk" && found.has("-l")
-            || found.program == "docker"
-                && matches!(first, "ps" | "images" | "logs" | "inspect" | "info" | "version"))
+        && looks
+        && (!found.concerns.is_empty() || harmless || shows() && is_known_to_show(found))
+}
+
+/// Looking at disks needs root, and changes nothing.
+fn is_known_to_show(found: &Found) -> bool {
+    matches!(found.program.as_str(), "fdisk" | "sfdisk" | "sgdisk" | "iptables" | "nft" | "ufw" | "mount")
 }

@@ -1,6 +1,7 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Effect, Found, Target};
 use crate::paths::Place;
+use crate::programs::Concern;
 use crate::world::World;
 
 rule! {
@@ -26,9 +27,8 @@ impl Rule for WritesSystem {
             _ => None,
         });
         // One file after the other, or all that a directory holds.
-        let packs = matches!(found.program.as_str(), "gzip" | "bzip2" | "xz" | "zstd" | "compress");
         let sweeping = found.via.iter().any(|via| matches!(via.as_str(), "find" | "fd" | "xargs"))
-            || packs && (found.has("-r") || found.has("--recursive"));
+            || found.is_about(Concern::Sweeps);
         let problems: Vec<Problem> = written.filter_map(|target| judged(target, sweeping)).collect();
         problems.into_iter().max_by_key(|problem| problem.severity)
     }

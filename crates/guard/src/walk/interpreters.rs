@@ -3,6 +3,7 @@
 use crate::analysis::{Effect, Found, Setting, Stream};
 use crate::options::Options;
 use crate::paths::locate;
+use crate::programs::page;
 use crate::scope::Scope;
 use crate::text::Text;
 
@@ -181,49 +182,10 @@ impl Walker<'_> {
     }
 }
 
-/// Options whose value is a command.
-const CODE_OPTIONS: [(&str, &[&str]); 29] = [
-    ("split", &["--filter"]),
-    ("ansible", &["-a", "--args"]),
-    ("gcloud", &["--command"]),
-    ("fly", &["-C", "--command"]),
-    ("capsh", &["-c"]),
-    ("man", &["-P", "--pager"]),
-    ("sort", &["--compress-program"]),
-    ("rg", &["--pre"]),
-    ("tar", &["--to-command", "--use-compress-program", "--rsh-command", "--info-script"]),
-    ("rsync", &["-e", "--rsh"]),
-    ("nix-shell", &["--run", "--command"]),
-    ("nix", &["-c", "--command"]),
-    ("cargo", &["-s", "--shell"]),
-    ("nodemon", &["--exec", "-x"]),
-    (
-        "git",
-        &[
-            "--exec", "-x", "--tree-filter", "--index-filter", "--env-filter", "--msg-filter",
-            "--upload-pack", "-O",
-        ],
-    ),
-    ("make", &["--eval"]),
-    ("scp", &["-S"]),
-    ("sftp", &["-S"]),
-    ("zip", &["-TT", "--unzip-command"]),
-    ("pdflatex", &["--shell-escape"]),
-    ("ffmpeg", &["-exec"]),
-    ("dpkg", &["--pre-invoke"]),
-    ("vagrant", &["-c"]),
-    ("xterm", &["-e"]),
-    ("gnome-terminal", &["-e", "--command"]),
-    ("konsole", &["-e"]),
-    ("x-terminal-emulator", &["-e"]),
-    ("start-stop-daemon", &["--exec"]),
-    ("wsl", &["-e", "--exec"]),
-];
-
 fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text> {
     let mut codes: Vec<Text> = vec![];
-    if let Some((_, options)) = CODE_OPTIONS.iter().find(|(name, _)| *name == program) {
-        codes.extend(option_values(arguments, options));
+    if let Some(page) = page(program) {
+        codes.extend(option_values(arguments, page.code));
     }
     let spaced = |argument: &&Text| argument.rough().contains(' ') && !argument.prefix().starts_with('-');
     let known_input = || match input {
@@ -296,7 +258,7 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
                 codes.extend(known_input());
             }
         }
-        "mapfile" | "readarray" => codes.extend(option_values(arguments, &["-C"])),
+        "mapfile" | "readarray" => codes.extend(option_values(arguments, "-C")),
         "cmake" => codes.extend(super::given::by_cmake(arguments)),
         "git" => {
             codes.extend(git_commands(arguments));
@@ -307,10 +269,10 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
     codes
 }
 
-fn option_values(arguments: &[Text], options: &[&str]) -> Vec<Text> {
+fn option_values(arguments: &[Text], options: &str) -> Vec<Text> {
     let mut values = vec![];
     for (at, argument) in arguments.iter().enumerate() {
-        for option in options {
+        for option in options.split(' ').filter(|option| !option.is_empty()) {
             if argument.value() == Some(option) {
                 values.extend(arguments.get(at + 1).cloned());
             } else if option.starts_with("--")
@@ -388,9 +350,19 @@ fn sed_commands(arguments: &[Text]) -> Vec<Text> {
     codes
 }
 
+/// One word is a script, several are a command with its arguments.
+fn as_code(words: &[Text]) -> Text {
+    let quoted = |word: &Text| match word.value() {
+        Some(value) if words.len() > 1 => Text::known(format!("'{}'", value.replace('\'', r"'\''"))),
+        Some(_) | None => word.clone(),
+    };
+    super::output::joined(&words.iter().map(quoted).collect::<Vec<_>>())
+}
+
 /// Aliases that are shell commands, and what `bisect run` and `submodule foreach` run.
 fn git_commands(arguments: &[Text]) -> Vec<Text> {
     let mut codes = vec![];
+    let configures = arguments.iter().any(|word| word.value() == Some("config"));
     for (at, argument) in arguments.iter().enumerate() {
         if let Some(code) = argument.strip_prefix("!") {
             codes.push(code);
@@ -404,8 +376,14 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
             codes.push(Text::known(code));
         }
-        if let Some((key, value)) = text.split_once('=') {
-            if key.starts_with("alias.") {
+        // `-c filter.x.clean=command`, and `git config filter.x.clean command`.
+        let next = arguments.get(at + 1).map(Text::rough);
+        let separate = next
+            .as_deref()
+            .filter(|_| configures && !text.starts_with('-'))
+            .map(|next| (text.as_str(), next));
+        if let Some((key, value)) = text.split_once('=').or(separate) {
+            if text.contains('=') && key.starts_with("alias.") {
                 let code = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
                 codes.push(Text::known(code));
             }
@@ -429,6 +407,7 @@ fn git_commands(arguments: &[Text]) -> Vec<Text> {
             let rest = &arguments[at + 1..];
             let start = rest.iter().position(|word| !word.prefix().starts_with('-')).unwrap_or(rest.len());
             codes.push(super::output::joined(&rest[start..]));
+            codes.push(as_code(&rest[start..]));
         }
     }
     codes

@@ -2,6 +2,7 @@
 
 use crate::analysis::{Machine, Setting, Stream};
 use crate::options::Options;
+use crate::programs::{Own, Page, Runs, is_listed, page};
 use crate::scope::Scope;
 use crate::text::{Text, Why};
 
@@ -44,52 +45,45 @@ impl Walker<'_> {
         call: &Call,
         scope: &mut Scope,
     ) -> Option<Stream> {
-        match program {
-            "find" | "gfind" => Some(self.find(program, arguments, call, scope)),
-            "fd" | "fdfind" => Some(self.fd(arguments, call, scope)),
-            "xargs" | "gxargs" => Some(self.xargs(arguments, call, scope)),
-            "parallel" | "rush" => Some(self.parallel(arguments, call, scope)),
-            "ssh" | "autossh" | "mosh" => Some(self.ssh(program, arguments, call, scope)),
-            "su" | "sg" => self.su(program, arguments, call, scope),
-            "bwrap" => {
+        let page = page(program)?;
+        let Runs::Own(own) = page.runs else { return None };
+        match own {
+            Own::Find => Some(self.find(program, arguments, call, scope)),
+            Own::Fd => Some(self.fd(arguments, call, scope)),
+            Own::Xargs => Some(self.xargs(arguments, call, scope)),
+            Own::Parallel => Some(self.parallel(arguments, call, scope)),
+            Own::Ssh => Some(self.ssh(page, program, arguments, call, scope)),
+            Own::Su => self.su(program, arguments, call, scope),
+            Own::Bubblewrap => {
                 let command = after_bubblewrap(arguments)?;
                 Some(self.start(program, command, call, scope))
             }
-            "start-stop-daemon" => {
-                let at = arguments
-                    .iter()
-                    .position(|word| matches!(word.value(), Some("--exec" | "-x" | "--startas" | "-a")))?;
+            Own::Daemon => {
+                let starts =
+                    |word: &Text| word.value().is_some_and(|word| is_listed("--exec -x --startas -a", word));
+                let at = arguments.iter().position(starts)?;
                 let after = arguments
                     .iter()
                     .position(|word| word.value() == Some("--"))
                     .map_or(arguments.len(), |at| at + 1);
-                let argv = [&arguments[at + 1..=at + 1], &arguments[after..]].concat();
+                let argv = [arguments.get(at + 1..at + 2)?, &arguments[after..]].concat();
                 Some(self.start(program, argv, call, scope))
             }
-            "screen"
-                if arguments.first().is_some_and(|first| {
-                    first.prefix().starts_with("-d") && first.prefix().contains('m')
-                }) =>
-            {
-                let named = arguments.first().is_some_and(|first| first.prefix().ends_with('S'));
-                let argv = arguments.get(1 + usize::from(named)..)?.to_vec();
+            Own::Screen => {
+                let first = arguments.first()?.prefix();
+                if !first.starts_with("-d") || !first.contains('m') {
+                    return None;
+                }
+                let argv = arguments.get(1 + usize::from(first.ends_with('S'))..)?.to_vec();
                 Some(self.start(program, argv, call, scope))
             }
-            "script" | "flock" => self.with_code_option(program, arguments, call, scope),
-            "npx" | "bunx" | "pnpx" => self.package(program, arguments, call, scope),
-            "npm" | "pnpm" | "yarn" | "bun" => {
-                let verb = arguments.first().and_then(Text::value)?;
-                let runs = matches!(
-                    (program, verb),
-                    ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x")
-                );
-                if runs { self.package(program, &arguments[1..], call, scope) } else { None }
-            }
-            "docker-compose" => {
+            Own::Script | Own::Flock => self.with_code_option(program, arguments, call, scope),
+            Own::Package => self.package_of(program, arguments, call, scope),
+            Own::Compose => {
                 let arguments = [&[Text::known("compose")], arguments].concat();
                 self.container("docker", &arguments, call, scope)
             }
-            "tmux" => {
+            Own::Tmux => {
                 let options = Options::parse(arguments, "tsncFxye", &[]);
                 let verbs = [
                     "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawn-pane",
@@ -102,23 +96,34 @@ impl Walker<'_> {
                 let setting = call.setting.through(program);
                 Some(self.script(&output::joined(rest), &mut scope.clone(), &setting))
             }
-            "gdb" | "lldb" => {
-                let at = arguments.iter().position(|word| matches!(word.value(), Some("--args" | "--")))?;
-                let argv = arguments.get(at + 1..)?.to_vec();
-                Some(self.start(program, argv, call, scope))
-            }
-            "nix" | "nix-shell" | "guix" => {
-                let at = arguments
-                    .iter()
-                    .position(|word| matches!(word.value(), Some("-c" | "--command" | "--")))?;
+            Own::Marked(marks) => {
+                let is_mark = |word: &Text| word.value().is_some_and(|word| is_listed(marks, word));
+                let at = arguments.iter().position(is_mark)?;
                 let argv = arguments.get(at + 1..).filter(|argv| argv.len() > 1)?.to_vec();
                 Some(self.start(program, argv, call, scope))
             }
-            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => {
-                self.container(program, arguments, call, scope)
-            }
-            _ => None,
+            Own::Container => self.container(program, arguments, call, scope),
         }
+    }
+
+    /// `npx PACKAGE`, `npm exec PACKAGE`, `pnpm exec PROGRAM`.
+    fn package_of(
+        &mut self,
+        program: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Option<Stream> {
+        if matches!(program, "npx" | "bunx" | "pnpx") {
+            return self.package(program, arguments, call, scope);
+        }
+        let at = arguments.iter().position(|word| !word.prefix().starts_with('-'))?;
+        let verb = arguments[at].value()?;
+        let runs = matches!(
+            (program, verb),
+            ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx" | "exec") | ("bun", "x")
+        );
+        if runs { self.package(program, &arguments[at + 1..], call, scope) } else { None }
     }
 
     fn xargs(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
@@ -189,13 +194,19 @@ impl Walker<'_> {
         self.script(&code, &mut scope.clone(), &setting)
     }
 
-    fn ssh(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
-        const WITH_VALUE: &str = "BbcDEeFIiJLlmOopQRSWw";
+    fn ssh(
+        &mut self,
+        page: &Page,
+        program: &str,
+        arguments: &[Text],
+        call: &Call,
+        scope: &mut Scope,
+    ) -> Stream {
         let mut at = 0;
         while let Some(flags) =
             arguments.get(at).and_then(|argument| argument.rough().strip_prefix('-').map(str::to_owned))
         {
-            let value = flags.find(|flag| WITH_VALUE.contains(flag));
+            let value = flags.find(|flag| is_listed(page.values, &format!("-{flag}")));
             at += if value.is_some_and(|value| value + 1 == flags.len()) { 2 } else { 1 };
         }
         // Options may follow the host too.
@@ -204,7 +215,7 @@ impl Walker<'_> {
             rest.first().and_then(|word| word.rough().strip_prefix('-').map(str::to_owned))
             && flags != "-"
         {
-            let value = flags.find(|flag| WITH_VALUE.contains(flag));
+            let value = flags.find(|flag| is_listed(page.values, &format!("-{flag}")));
             let taken = if value.is_some_and(|value| value + 1 == flags.len()) { 2 } else { 1 };
             rest = rest.get(taken..).unwrap_or_default();
         }
@@ -231,6 +242,9 @@ impl Walker<'_> {
                 || argument.value().is_some_and(|text| is_cluster(text, 'c'))
         };
         let mut setting = Setting { elevated: true, ..call.setting.through(program) };
+        if let Some(code) = arguments.iter().find_map(|argument| argument.strip_prefix("--command=")) {
+            return Some(self.script(&code, &mut scope.clone(), &setting));
+        }
         let Some(at) = arguments.iter().position(is_code) else {
             // Without a command it is a shell, and reads what it is given.
             let Stream::Known(code) = std::mem::take(&mut setting.input) else { return None };
@@ -252,7 +266,12 @@ impl Walker<'_> {
             argument.value().is_some_and(|text| text == "--command" || is_cluster(text, 'c'))
         };
         if let Some(at) = arguments.iter().position(is_code) {
+            self.notice_writes(program, arguments, call, scope);
             return Some(self.script(arguments.get(at + 1)?, &mut scope.clone(), &setting));
+        }
+        if let Some(code) = arguments.iter().find_map(|argument| argument.strip_prefix("--command=")) {
+            self.notice_writes(program, arguments, call, scope);
+            return Some(self.script(&code, &mut scope.clone(), &setting));
         }
         if program == "script" {
             // As on BSD: the file, and then the command.

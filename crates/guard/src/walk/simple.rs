@@ -301,6 +301,7 @@ impl Walker<'_> {
             feed: None,
             environment: vec![],
             connected: scope.connected,
+            concerns: vec![],
             cwds: scope.cwds.clone(),
         }
     }
@@ -330,7 +331,9 @@ impl Walker<'_> {
         found.connected |= call.redirected.connected;
         found.feed = feed;
         found.effects.clone_from(&call.redirected.effects);
-        found.effects.extend(effects::of(&found, self.world));
+        let outcome = effects::of(&found, self.world);
+        found.effects.extend(outcome.effects);
+        found.concerns = outcome.concerns;
         effects::remember(&found, self.world, scope);
         let stream = output::of(self, &found, scope);
         self.commands.push(found);

@@ -4,6 +4,7 @@ mod corpus;
 mod differential;
 mod permissions;
 mod policy;
+mod programs;
 mod properties;
 mod rules;
 mod scripts;

@@ -1,6 +1,6 @@
 //! What must hold for every command.
 
-use bashtion_guard::{Policy, World, analyze};
+use bashtion_guard::{Decision, Policy, ProgramPage, World, analyze, programs};
 
 use crate::corpus::{Row, all, every_rule, judge};
 use crate::scripts::{Dice, script};
@@ -58,6 +58,89 @@ fn a_wrapper_never_loosens() {
             assert!(after.decision >= before, "{command}: {} is milder than {before}", after.decision);
         }
     }
+}
+
+/// Words that could turn a rule off if it listened to them.
+const MORE_WORDS: [&str; 22] = [
+    "help", "status", "list", "version", "--help", "--version", "--dry-run", "--list", "--verbose",
+    "--quiet", "--test", "--simulate", "-h", "-n", "-s", "-l", "-v", "-q", "-V", "-t", "-p", "--",
+];
+
+#[test]
+fn one_more_word_never_makes_a_verdict_milder() {
+    let pages: Vec<ProgramPage> = programs().collect();
+    let mut milder = vec![];
+    for row in all().iter().filter(|row| is_simple(&row.command)) {
+        let analysis = analyze(&row.command, &row.world);
+        let before = every_rule().judge(&analysis, &row.world).decision;
+        if before == Decision::Allow {
+            continue;
+        }
+        let involved = analysis.commands.iter().flat_map(|found| found.via.iter().chain([&found.program]));
+        let involved: Vec<&ProgramPage> = involved
+            .filter_map(|name| pages.iter().find(|page| page.names.iter().any(|own| is_name(own, name))))
+            .collect();
+        for word in MORE_WORDS {
+            if is_declared(word, &involved) {
+                continue;
+            }
+            let command = format!("{} {word}", row.command);
+            let after = every_rule().judge(&analyze(&command, &row.world), &row.world).decision;
+            if after < before {
+                milder.push(format!("{command}: {after} is milder than {before}"));
+            }
+        }
+    }
+    assert!(milder.is_empty(), "{}", milder.join("\n"));
+}
+
+fn is_name(own: &str, name: &str) -> bool {
+    own == name || own.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
+}
+
+/// Whether a page says that the program listens to this word in the last place, or that something goes there.
+fn is_declared(word: &str, involved: &[&ProgramPage]) -> bool {
+    let last = format!("{word}$");
+    let listens = |page: &&ProgramPage| {
+        let harmless = |own: &&str| **own == last || word.starts_with('-') && **own == *word;
+        // A place where something goes, or a name that narrows what is ended.
+        let means = page.ends_in_place || page.names.contains(&"pkill");
+        page.harmless.iter().any(harmless) || !word.starts_with('-') && means
+    };
+    involved.iter().any(listens)
+}
+
+#[test]
+fn a_way_of_writing_never_loosens() {
+    let mut looser = vec![];
+    for row in all() {
+        let before = row.judged().decision;
+        let mut written = vec![format!("{}\r\n", row.command), format!("{}\n", row.command)];
+        if is_simple(&row.command)
+            && !row.command.contains(['"', '\'', '\\', '$', '*', '?', '~', '[', '{', '='])
+        {
+            let words: Vec<&str> = row.command.split_whitespace().collect();
+            let each =
+                |quote: &str| words.iter().map(|word| format!("{quote}{word}{quote}")).collect::<Vec<_>>();
+            written.push(words.join(" \\\n "));
+            written.push(words.join("\t"));
+            written.push(each("'").join(" "));
+            written.push(each("\"").join(" "));
+            written.push(format!("\\{}", row.command));
+            written.push(format!("{{ {}; }}", row.command));
+            written.push(format!("({})", row.command));
+            written.push(format!("! {}", row.command));
+            written.push(format!("true && {} || false", row.command));
+            written.push(format!("if {}; then :; fi", row.command));
+        }
+        for command in written {
+            let after = every_rule().judge(&analyze(&command, &row.world), &row.world).decision;
+            if after < before {
+                looser.push(format!("{command:?}: {after} is milder than {before}"));
+            }
+        }
+    }
+    assert!(looser.is_empty(), "{}", looser.join("\n"));
 }
 
 /// One program with its arguments.
@@ -170,7 +253,7 @@ fn hostile_sizes_are_refused_not_followed() {
         opaque.iter().map(|text| (text[..20].to_owned(), judge(text, &world).decision)).collect::<Vec<_>>()
     });
     for (text, decision) in judged.unwrap().join().unwrap() {
-        assert_ne!(decision, bashtion_guard::Decision::Allow, "{text}");
+        assert_ne!(decision, Decision::Allow, "{text}");
     }
 }
 
