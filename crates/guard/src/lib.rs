@@ -54,7 +54,7 @@ pub use syntax::ast::Span;
 pub use text::Text;
 pub use texts::TextRule;
 pub use verdict::{Decision, Finding, Verdict};
-pub use world::World;
+pub use world::{Confined, World};
 
 /// Finds out what a command would do. Text that cannot be read is opaque, not an error.
 ///

@@ -5,6 +5,16 @@ use std::collections::BTreeMap;
 use crate::paths::normalise;
 use crate::secrets::{self, MovedPlace};
 
+/// How a command would be confined, as far as that decides what it can reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Confined {
+    /// Not at all, or in a way that is not known: it can signal every process of its user.
+    #[default]
+    Unknown,
+    /// In a room: it sees and signals only the processes that were started in the same room.
+    Room,
+}
+
 /// Where a command would run.
 ///
 /// ```
@@ -20,6 +30,7 @@ pub struct World {
     variables: BTreeMap<String, String>,
     moved: Vec<MovedPlace>,
     own_files: Vec<String>,
+    confined: Confined,
 }
 
 impl World {
@@ -33,6 +44,7 @@ impl World {
             variables: BTreeMap::new(),
             moved: vec![],
             own_files: vec![],
+            confined: Confined::Unknown,
         }
     }
 
@@ -127,6 +139,25 @@ impl World {
     pub fn own_file(mut self, path: impl AsRef<str>) -> Self {
         self.own_files.push(normalise(path.as_ref()));
         self
+    }
+
+    /// How the command would be confined. What is not told counts as unknown.
+    ///
+    /// ```
+    /// use bashtion_guard::{Confined, Decision, Policy, World, analyze};
+    /// let world = World::new("/w", "/home/dev");
+    /// let judged = |world: &World| Policy::default().judge(&analyze("pkill node", world), world).decision;
+    /// assert_eq!(judged(&world), Decision::Ask);
+    /// assert_eq!(judged(&world.confined(Confined::Room)), Decision::Allow);
+    /// ```
+    #[must_use]
+    pub fn confined(mut self, confined: Confined) -> Self {
+        self.confined = confined;
+        self
+    }
+
+    pub(crate) fn is_in_room(&self) -> bool {
+        self.confined == Confined::Room
     }
 
     pub(crate) fn own_files(&self) -> &[String] {

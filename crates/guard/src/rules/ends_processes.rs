@@ -7,7 +7,7 @@ rule! {
     /// Ending of processes by name.
     ///
     /// ## Why
-    /// A name fits processes of other tasks too, and sometimes the agent's own.
+    /// A name fits processes of other tasks too, and sometimes the agent's own. In a room there are no others, so nobody is asked.
     ///
     /// ## Example
     /// `killall node`, `pkill -9 -f python`, `fuser -k 8080/tcp`
@@ -20,7 +20,10 @@ rule! {
 impl Rule for EndsProcesses {
     about!(Help, Container);
 
-    fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+    fn check(&self, found: &Found, world: &World) -> Option<Problem> {
+        if world.is_in_room() && found.is_here() {
+            return None;
+        }
         let lists = ["-l", "--list", "-V", "--version", "--help", "-0"].iter().any(|flag| found.has(flag));
         let by_name = match found.program.as_str() {
             "killall" | "pkill" | "xkill" | "skill" => !lists,
