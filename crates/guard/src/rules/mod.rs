@@ -20,6 +20,7 @@ mod hijacks_programs;
 mod opaque;
 mod overwrites_data;
 mod publishes;
+mod reads_secrets;
 mod removes_outside;
 mod removes_repository;
 mod removes_root;
@@ -72,6 +73,7 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &runs_decoded::RunsDecoded,
     &runs_unguarded::RunsUnguarded,
     &reverse_shell::ReverseShell,
+    &reads_secrets::ReadsSecrets,
     &sends_secrets::SendsSecrets,
     &hijacks_programs::HijacksPrograms,
     &deletes_data::DeletesData,

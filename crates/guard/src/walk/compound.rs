@@ -47,7 +47,8 @@ impl Walker<'_> {
             }
             index += 1;
             // Without `&&` what follows runs too where a directory could not be entered.
-            if index < list.items.len() && !scope.ends_on_failure && scope.cwds != before {
+            let moved = scope.cwds != before && !scope.has_made(&scope.cwds);
+            if index < list.items.len() && !scope.ends_on_failure && moved {
                 scope.cwds = union(std::mem::take(&mut scope.cwds), before);
                 scope.cwds.truncate(MOST_ALTERNATIVES);
             }

@@ -14,10 +14,12 @@ mod given;
 mod interpreters;
 mod languages;
 mod launchers;
+mod links;
 mod makefile;
 mod output;
 mod record;
 mod redirects;
+mod secrets;
 mod shells;
 mod simple;
 mod sources;
@@ -26,7 +28,6 @@ mod tokens;
 mod visit;
 mod wrappers;
 
-pub(crate) use redirects::is_secret;
 pub(crate) use shells::SHELLS;
 
 use std::collections::BTreeSet;
@@ -305,7 +306,7 @@ pub(crate) fn as_file(stream: Stream) -> Option<File> {
         Stream::Downloaded => Some(File::Downloaded),
         Stream::Decoded => Some(File::Decoded),
         Stream::Program(name) => Some(File::Program(name)),
-        stream @ (Stream::Setup | Stream::Unknown(_)) => Some(File::Printed(stream)),
-        Stream::Nothing | Stream::Names(_) | Stream::Secret => None,
+        stream @ (Stream::Setup | Stream::Secret | Stream::Unknown(_)) => Some(File::Printed(stream)),
+        Stream::Nothing | Stream::Names(_) => None,
     }
 }
