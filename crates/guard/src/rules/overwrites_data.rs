@@ -1,5 +1,5 @@
 use super::{Problem, Rule, about, rule};
-use crate::analysis::{Effect, Found};
+use crate::analysis::{Effect, Found, Target};
 use crate::options::Options;
 use crate::paths::Place;
 use crate::text::Text;
@@ -35,10 +35,13 @@ impl Rule for OverwritesData {
                 let grows = size.starts_with('+')
                     || size.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
                         && !size.starts_with(['-', '<']);
-                let temporary = found.effects.iter().all(|effect| {
-                    matches!(effect, Effect::Write { target } if matches!(target.place, Place::Temporary | Place::Harmless))
+                let is_log =
+                    |target: &Target| target.place == Place::Workspace && target.path.ends_with(".log");
+                let expendable = found.effects.iter().all(|effect| {
+                    matches!(effect, Effect::Write { target }
+                        if is_log(target) || matches!(target.place, Place::Temporary | Place::Harmless))
                 });
-                if grows || temporary {
+                if grows || expendable {
                     None
                 } else {
                     problem("a file is emptied or cut", "keep a copy of it first")

@@ -27,7 +27,10 @@ impl Rule for WritesSystem {
         });
         // One file after the other, or all that a directory holds.
         let packs = matches!(found.program.as_str(), "gzip" | "bzip2" | "xz" | "zstd" | "compress");
-        let sweeping = found.via.iter().any(|via| matches!(via.as_str(), "find" | "fd" | "xargs"))
+        // These put what was found into one place.
+        let gathers = matches!(found.program.as_str(), "ln" | "cp" | "mv" | "install" | "rsync");
+        let sweeping = !gathers
+            && found.via.iter().any(|via| matches!(via.as_str(), "find" | "fd" | "xargs"))
             || packs && (found.has("-r") || found.has("--recursive"));
         let problems: Vec<Problem> = written.filter_map(|target| judged(target, sweeping)).collect();
         problems.into_iter().max_by_key(|problem| problem.severity)

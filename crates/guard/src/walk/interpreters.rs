@@ -4,6 +4,7 @@ use crate::analysis::{Effect, Found, Setting, Stream};
 use crate::options::Options;
 use crate::paths::locate;
 use crate::scope::Scope;
+use crate::syntax::{self, Origin};
 use crate::text::Text;
 
 use super::code::{self, Act};
@@ -22,6 +23,10 @@ impl Walker<'_> {
         let mut codes = code_in_words(program, arguments, &call.setting.input);
         if matches!(program, "make" | "gmake") {
             codes.extend(self.recipes(arguments, call, scope));
+        }
+        // What is typed into a terminal may be for any program in it.
+        if matches!(program, "tmux" | "screen" | "byobu") {
+            codes.retain(|code| syntax::parse(&code.rough(), Origin::Value(self.span)).is_ok());
         }
         for code in codes {
             // Its own input is not that of the commands in it.

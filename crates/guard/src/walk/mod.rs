@@ -162,6 +162,11 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether what is followed stands in the text itself, not in a script that it runs.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.depth == 0
+    }
+
     /// Counts a step; false when there were too many.
     pub(crate) fn step(&mut self) -> bool {
         self.steps += 1;

@@ -54,10 +54,18 @@ impl Walker<'_> {
         if found.secret.is_none() {
             return;
         }
-        for effect in &found.effects {
-            if let Effect::Write { target } = effect {
-                scope.write_file(&target.path, Some(File::Printed(Stream::Secret)));
-            }
+        let written = found.effects.iter().filter_map(|effect| match effect {
+            Effect::Write { target } => Some(target.path.clone()),
+            Effect::Delete { .. }
+            | Effect::Move { .. }
+            | Effect::Permissions { .. }
+            | Effect::Execute { .. }
+            | Effect::Connect { .. } => None,
+        });
+        let packed = found.arguments.iter().filter(|word| is_packed(&word.rough()));
+        let packed = packed.flat_map(|word| locate(word, &scope.cwds, self.world)).map(|path| path.name);
+        for path in written.chain(packed).collect::<Vec<_>>() {
+            scope.write_file(&path, Some(File::Printed(Stream::Secret)));
         }
     }
 
@@ -109,6 +117,15 @@ fn is_public(path: &str) -> bool {
 fn is_environment_of_other(path: &str) -> bool {
     let process = path.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/environ"));
     process.is_some_and(|process| !process.starts_with("self"))
+}
+
+/// The name of an archive, or of something encrypted or encoded.
+fn is_packed(name: &str) -> bool {
+    const ENDINGS: [&str; 15] = [
+        ".tar", ".tgz", ".tbz2", ".txz", ".gz", ".xz", ".bz2", ".zst", ".zip", ".7z", ".b64", ".enc", ".age",
+        ".gpg", ".cpio",
+    ];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 fn edits_in_place(found: &Found) -> bool {

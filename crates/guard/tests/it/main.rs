@@ -5,5 +5,6 @@ mod differential;
 mod permissions;
 mod policy;
 mod properties;
+mod real;
 mod rules;
 mod scripts;
