@@ -1,6 +1,6 @@
 //! Builtins that change the shell itself.
 
-use crate::analysis::Stream;
+use crate::analysis::{Found, Stream};
 use crate::paths::locate;
 use crate::scope::{Arguments, Scope, Value, union};
 use crate::text::{Text, Why};
@@ -11,6 +11,12 @@ use super::links::Last;
 use super::simple::Call;
 
 pub(super) const DECLARE: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
+
+/// The most directories that are remembered by `pushd`.
+const MOST_DIRECTORIES: usize = 32;
+
+/// The most bytes of a working directory that is followed.
+const LONGEST_DIRECTORY: usize = 256;
 
 impl Walker<'_> {
     /// None if it is not one of these.
@@ -25,6 +31,10 @@ impl Walker<'_> {
             "cd" | "chdir" => self.change_directory(arguments, scope),
             "pushd" => {
                 let before = scope.cwds.clone();
+                // The oldest are forgotten first.
+                if scope.stack.len() >= MOST_DIRECTORIES {
+                    scope.stack.remove(0);
+                }
                 scope.stack.push(before);
                 self.change_directory(arguments, scope);
             }
@@ -143,6 +153,11 @@ impl Walker<'_> {
                 start.split(':').filter(|start| !start.is_empty()).map(Text::known).collect();
             to = union(to, self.entered(operand, &starts));
         }
+        // Deeper than anybody goes: where that is has to be asked about, and to follow it takes too long.
+        let is_deep = |path: &Text| path.value().is_some_and(|path| path.len() > LONGEST_DIRECTORY);
+        if to.iter().any(is_deep) {
+            to = vec![Text::unknown(Why::Many)];
+        }
         scope.change_directory(to);
     }
 
@@ -176,9 +191,13 @@ impl Walker<'_> {
 
     fn source(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
         let Some(file) = arguments.first() else { return Stream::Nothing };
+        if is_connection(file.prefix()) {
+            let found = self.new_found("bash", vec![], scope, &call.setting);
+            self.commands.push(Found { connected: true, ..found });
+            return Stream::Nothing;
+        }
         let content = match file.value() {
             Some(path) if super::shells::INPUT.contains(&path) => call.setting.input.clone(),
-            Some(path) if is_connection(path) => Stream::Downloaded,
             _ => self.content(file, scope),
         };
         match content {

@@ -72,6 +72,8 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
         {
             Stream::Known(Text::unknown(Why::Number))
         }
+        // Everything, or everything of somebody: as much as `ps` lists.
+        "pgrep" | "pidof" if names_everybody(found) => Stream::Unknown("ps".to_owned()),
         "date" | "seq" | "wc" | "nproc" | "uname" | "hostname" | "uuidgen" | "id" | "expr" | "bc"
         | "stat" | "pgrep" | "pidof" | "lsof" | "tput" => Stream::Known(Text::unknown(Why::Number)),
         "ls" | "dir" => list_of_files(arguments),
@@ -320,6 +322,15 @@ pub(super) fn words(stream: &Stream) -> Vec<Text> {
         Stream::Unknown(program) => vec![Text::unknown(Why::Output(program.clone()))],
         Stream::Secret | Stream::Setup | Stream::Program(_) => vec![Text::unknown(Why::Input)],
     }
+}
+
+/// Whether `pgrep` finds all processes, of the machine or of a user.
+fn names_everybody(found: &Found) -> bool {
+    let options = Options::parse(&found.arguments, "uUgGPstFO", &["euid", "uid", "group", "parent"]);
+    let patterns: Vec<&str> = options.operands.iter().filter_map(Text::value).collect();
+    let all = |pattern: &&str| matches!(*pattern, "." | ".*" | "" | "^" | "$" | ".+");
+    patterns.iter().any(all)
+        || patterns.is_empty() && options.has(&["u", "U", "euid", "uid"]) && !options.has(&["P", "parent"])
 }
 
 /// Options of `ps` that list every process.

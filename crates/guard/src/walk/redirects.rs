@@ -73,8 +73,8 @@ impl Walker<'_> {
                     continue;
                 }
                 Operator::Duplicate => {
-                    let joins = scope.connected
-                        && values.iter().any(|text| text.value().is_some_and(|fd| fd != "1" && fd != "2"));
+                    let joins =
+                        scope.connected && values.iter().any(|text| !matches!(text.value(), Some("1" | "2")));
                     result.connected |= joins;
                     let source = values
                         .first()
