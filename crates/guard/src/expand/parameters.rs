@@ -82,6 +82,14 @@ impl Walker<'_> {
                 }
                 lists
             }
+            Change::Transform('E') => {
+                self.record(Act::Unclear("a value is transformed"), scope);
+                let escaped = |text: &Text| {
+                    text.value()
+                        .map_or_else(|| text.clone(), |text| Text::known(crate::escapes::interpret(text)))
+                };
+                lists.iter().map(|list| list.iter().map(escaped).collect()).collect()
+            }
             Change::Transform(_) => {
                 self.record(Act::Unclear("a value is transformed"), scope);
                 lists

@@ -164,7 +164,7 @@ fn forks_without_end(code: &str) -> bool {
 }
 
 /// Expressions for the home and working directory become strings.
-fn with_places(code: &str, world: &World) -> String {
+pub(super) fn with_places(code: &str, world: &World) -> String {
     let home = format!("\"{}\"", world.home());
     let cwd = format!("\"{}\"", world.cwd());
     let mut code = code.to_owned();

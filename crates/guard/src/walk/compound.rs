@@ -97,7 +97,10 @@ impl Walker<'_> {
                 let inner = Setting { input: redirected.input.clone(), ..setting.clone() };
                 let connected = scope.connected;
                 scope.connected |= redirected.connected;
+                let descriptors = scope.descriptors.clone();
+                scope.descriptors.extend(redirected.descriptors.clone());
                 let stream = self.compound(kind, scope, &inner);
+                scope.descriptors = descriptors;
                 // A coprocess stays.
                 scope.connected = connected || scope.connected && matches!(kind, Kind::Coprocess { .. });
                 redirected.deliver(stream, scope)

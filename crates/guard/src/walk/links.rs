@@ -31,6 +31,13 @@ impl Walker<'_> {
                         .for_each(|path| scope.make_directory(path));
                 }
             }
+            "dd" if !found.arguments.iter().any(|word| word.prefix().starts_with("if=")) => {
+                let file = found.arguments.iter().find_map(|word| word.strip_prefix("of="));
+                let paths = file.map(|file| self.known_places(&file, scope)).unwrap_or_default();
+                for path in paths {
+                    scope.write_file(&path, super::as_file(found.input.clone()));
+                }
+            }
             "ln" => {
                 let options = Options::parse(&found.arguments, "St", &["suffix", "target-directory"]);
                 if options.has(&["s", "symbolic"]) {

@@ -8,8 +8,11 @@ use crate::text::Text;
 use crate::world::World;
 
 use super::Walker;
+use super::code::with_places;
+use super::languages::Language;
 use super::links::Last;
 use super::simple::Call;
+use super::tokens::{Token, tokens};
 
 /// Programs that show or copy what is in a file.
 const READERS: &[&str] = &[
@@ -88,6 +91,35 @@ impl Walker<'_> {
         })
     }
 
+    /// Secrets that code in another language names, if it reads files; and whether it talks to other machines.
+    pub(super) fn secrets_in_code(
+        &mut self,
+        program: &str,
+        language: Language,
+        code: &str,
+        call: &Call,
+        scope: &Scope,
+    ) {
+        const READING: [&str; 8] = ["open", "read", "file", "cat ", "slurp", "copy", "path(", "loadtxt"];
+        const TALKING: [&str; 12] = [
+            "requests.", "urlopen", "http", "socket", "fetch(", "axios", "net.connect", "lwp", "ftplib",
+            "smtplib", "curl", "websocket",
+        ];
+        let lower = code.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        if !has(&READING) {
+            return;
+        }
+        let names = named_in(&tokens(&with_places(code, self.world), language), self.world.home());
+        let secret = names.iter().find_map(|name| self.secret_at(&Text::known(name.clone()), scope));
+        if let Some(secret) = secret {
+            let mut found = self.new_found(program, vec![], scope, &call.setting);
+            found.connected |= has(&TALKING);
+            found.secret = Some(SecretUse { is_read: true, ..secret });
+            self.commands.push(found);
+        }
+    }
+
     /// A home directory taken as a whole takes the secrets in it along.
     fn whole_home(&self, path: &Text, found: &Found, scope: &Scope) -> Option<SecretUse> {
         if !GATHERERS.contains(&found.program.as_str()) {
@@ -97,6 +129,31 @@ impl Walker<'_> {
         let home = paths.find(|path| matches!(path.place, Place::Home | Place::Root))?;
         Some(SecretUse { path: home.name, is_read: false, is_kept: false })
     }
+}
+
+/// The paths that strings of code may be: alone, added up, or as the parts of a path.
+fn named_in(tokens: &[Token], home: &str) -> Vec<String> {
+    let mut names = vec![];
+    let mut joined: Option<String> = None;
+    for (at, token) in tokens.iter().enumerate() {
+        let Token::Text(text) = token else {
+            if !matches!(token, Token::Mark('+' | ',')) {
+                joined = None;
+            }
+            continue;
+        };
+        let text = text.strip_prefix('~').map_or_else(|| text.clone(), |rest| format!("{home}{rest}"));
+        let separator = if at > 0 && tokens[at - 1] == Token::Mark(',') { "/" } else { "" };
+        let whole = joined.take().map_or_else(|| text.clone(), |before| format!("{before}{separator}{text}"));
+        if whole != text && whole.len() < 1_000 {
+            names.push(whole.clone());
+        }
+        joined = Some(whole).filter(|whole| whole.len() < 1_000);
+        if text.starts_with(['/', '.']) {
+            names.push(text);
+        }
+    }
+    names
 }
 
 /// Returns true for keys, passwords and other secrets, by their usual places and names.
