@@ -257,6 +257,7 @@ impl Walker<'_> {
         let stream = match visit::file_read(list) {
             Some(file) => {
                 let name = self.values(file, &mut scope.clone()).pop().unwrap_or_default();
+                self.notice_read(&name, scope);
                 self.content(&name, scope)
             }
             None => self.list(list, &mut scope.clone(), &setting),

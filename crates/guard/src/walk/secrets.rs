@@ -72,6 +72,14 @@ impl Walker<'_> {
         }
     }
 
+    /// A file that the shell itself reads: `$(<file)`.
+    pub(super) fn notice_read(&mut self, file: &Text, scope: &Scope) {
+        if let Some(secret) = self.secret_at(file, scope) {
+            let found = self.new_found("", vec![], scope, &self.setting);
+            self.commands.push(Found { secret: Some(SecretUse { is_read: true, ..secret }), ..found });
+        }
+    }
+
     /// The secret that a path leads to, by its place, its name, or because the script has put it there.
     pub(super) fn secret_at(&self, path: &Text, scope: &Scope) -> Option<SecretUse> {
         let through = self.followed(path, Last::Followed, scope);
@@ -82,7 +90,12 @@ impl Walker<'_> {
             let path = target.path.as_str();
             let is_public = is_public(path);
             let is_login = self.world.has_secret_at(path) && !self.world.has_conversation_at(path);
-            let is_kept = is_login && !is_public || is_environment_of_other(path);
+            // In a project or among temporary files it is the task's own.
+            let is_personal =
+                matches!(target.place, Place::InHome | Place::Personal | Place::OtherHome | Place::System);
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let is_key = is_personal && is_secret_by_name(name);
+            let is_kept = (is_login || is_key) && !is_public || is_environment_of_other(path);
             (copied || is_kept || is_secret(&target, self.world)).then_some(SecretUse {
                 path: target.path,
                 is_read: false,
@@ -137,13 +150,13 @@ fn named_in(tokens: &[Token], home: &str) -> Vec<String> {
     let mut joined: Option<String> = None;
     for (at, token) in tokens.iter().enumerate() {
         let Token::Text(text) = token else {
-            if !matches!(token, Token::Mark('+' | ',')) {
+            if !matches!(token, Token::Mark('+' | ',' | '/')) {
                 joined = None;
             }
             continue;
         };
         let text = text.strip_prefix('~').map_or_else(|| text.clone(), |rest| format!("{home}{rest}"));
-        let separator = if at > 0 && tokens[at - 1] == Token::Mark(',') { "/" } else { "" };
+        let separator = if at > 0 && matches!(tokens[at - 1], Token::Mark(',' | '/')) { "/" } else { "" };
         let whole = joined.take().map_or_else(|| text.clone(), |before| format!("{before}{separator}{text}"));
         if whole != text && whole.len() < 1_000 {
             names.push(whole.clone());
@@ -153,6 +166,8 @@ fn named_in(tokens: &[Token], home: &str) -> Vec<String> {
             names.push(text);
         }
     }
+    // A sentence is none.
+    names.retain(|name| !name.contains(char::is_whitespace));
     names
 }
 
@@ -193,8 +208,11 @@ fn edits_in_place(found: &Found) -> bool {
 /// The arguments without keys that are only used to log in.
 fn used_left_out(found: &Found) -> Vec<&Text> {
     let logs_in = matches!(found.program.as_str(), "ssh" | "scp" | "sftp" | "rsync" | "mosh" | "ssh-copy-id");
-    let uses =
-        |word: &Text| word.value().is_some_and(|word| USING.contains(&word) || logs_in && word == "-i");
+    let uses = |word: &Text| {
+        word.value().is_some_and(|word| {
+            USING.contains(&word) || logs_in && matches!(word, "-i" | "-e" | "--rsh" | "-F" | "-o")
+        })
+    };
     let attached = |word: &Text| {
         let text = word.rough();
         text.split_once('=').is_some_and(|(name, _)| name.starts_with('-') && USING.contains(&name))
