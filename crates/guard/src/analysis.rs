@@ -63,9 +63,23 @@ pub struct Found {
     /// Matters for rules, by the page of the program.
     #[serde(skip)]
     pub(crate) concerns: Vec<Concern>,
+    /// The secret that it is about, if any.
+    #[serde(skip)]
+    pub(crate) secret: Option<SecretUse>,
     /// The possible working directories.
     #[serde(skip)]
     pub(crate) cwds: Vec<Text>,
+}
+
+/// A secret file that a command names, or that it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SecretUse {
+    /// The path, or what it is in words.
+    pub(crate) path: String,
+    /// Whether its content is shown or copied, rather than used.
+    pub(crate) is_read: bool,
+    /// Whether it lies where programs keep secrets of the user or the system, rather than in a project.
+    pub(crate) is_kept: bool,
 }
 
 impl Found {

@@ -289,6 +289,8 @@ fn components(text: &Text) -> Option<Vec<Part>> {
     let mut pattern = false;
     let mut finish = |current: &mut String, pattern: &mut bool| {
         let name = std::mem::take(current);
+        // Of a line that ends as on Windows.
+        let name = name.trim_end_matches('\r').to_owned();
         match (name.as_str(), std::mem::take(pattern)) {
             ("" | ".", _) => {}
             ("..", _) => drop(parts.pop()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Found};
 use crate::custom::{CustomRule, ExampleError};
 use crate::permissions::{
     PartDecision, PermissionError, PermissionLayer, PermissionSettings, Permissions, Suggestion,
@@ -52,7 +52,8 @@ pub struct Settings {
     pub block: Vec<String>,
     /// What is said about such a text; `{text}` is the text.
     pub block_message: Option<String>,
-    /// Simple commands, exactly as written, that run without being asked about. What is denied stays denied.
+    /// Simple commands, exactly as written, that run without being asked about. What is denied stays denied. An entry does not
+    /// reach through sudo, su, ssh or a container unless it begins with it: `sudo systemctl restart app`.
     pub allow: Vec<String>,
     /// Rules of the user's own.
     pub rules: Vec<CustomRule>,
@@ -374,7 +375,7 @@ impl Policy {
                 .commands
                 .iter()
                 .filter(|found| found.span == finding.span)
-                .all(|found| self.allow.iter().any(|allowed| *allowed == found.shown()))
+                .all(|found| self.allow.contains(&entry(found)))
     }
 
     /// The smallest addition to `allow` that would let a command run that is asked about. None if there is none.
@@ -388,14 +389,29 @@ impl Policy {
         let spans: Vec<Span> = verdict.findings.iter().map(|finding| finding.span).collect();
         let mut commands: Vec<String> = vec![];
         for found in analysis.commands.iter().filter(|found| spans.contains(&found.span)) {
-            let shown = found.shown();
-            if !commands.contains(&shown) {
-                commands.push(shown);
+            let entry = entry(found);
+            if !commands.contains(&entry) {
+                commands.push(entry);
             }
         }
         Some(commands)
     }
 }
+
+/// What an entry of `allow` has to be for a command: as it would be typed, after whatever makes it another user's or another
+/// machine's. Wrappers that change neither (`env`, `timeout`) do not matter.
+fn entry(found: &Found) -> String {
+    let crossed = found.via.iter().filter(|via| !STAYING.contains(&via.as_str()));
+    let is_elsewhere = found.setting.elevated || !found.is_here();
+    let crossed = crossed.filter(|_| is_elsewhere).cloned();
+    crossed.chain([found.shown()]).collect::<Vec<_>>().join(" ")
+}
+
+/// Wrappers after which a command is the same user's on the same machine.
+const STAYING: [&str; 22] = [
+    "env", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "time", "command", "builtin", "exec",
+    "bash", "sh", "zsh", "dash", "eval", "source", "xargs", "find", "trap", "alias", "unbuffer",
+];
 
 /// Whether a rule speaks only where a configuration has asked for it.
 fn is_unasked(rule: &dyn Rule) -> bool {

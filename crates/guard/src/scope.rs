@@ -1,6 +1,6 @@
 //! What a script has set so far: variables, the working directory, functions, files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::analysis::Stream;
@@ -34,6 +34,10 @@ pub(crate) struct Scope {
     pub(crate) descriptors: BTreeMap<u32, Stream>,
     /// What the script has put into files, by absolute path.
     files: Rc<BTreeMap<String, File>>,
+    /// Directories that the script has made, by absolute path: entering one does not fail.
+    made: Rc<BTreeSet<String>>,
+    /// Links that the script has made, and where they lead, by absolute path.
+    links: Rc<BTreeMap<String, String>>,
     /// The script ends when a command fails: `set -e`.
     pub(crate) ends_on_failure: bool,
     /// A descriptor of this shell is connected to another machine.
@@ -82,6 +86,8 @@ impl Scope {
             locals: vec![],
             descriptors: BTreeMap::new(),
             files: Rc::default(),
+            made: Rc::default(),
+            links: Rc::default(),
             ends_on_failure: false,
             connected: false,
         }
@@ -131,6 +137,10 @@ impl Scope {
         self.files.get(path)
     }
 
+    pub(crate) fn has_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     pub(crate) fn write_file(&mut self, path: &str, file: Option<File>) {
         match file {
             Some(file) if self.files.len() < MOST_NAMES => {
@@ -143,9 +153,38 @@ impl Scope {
         }
     }
 
+    pub(crate) fn make_directory(&mut self, path: String) {
+        if self.made.len() < MOST_NAMES {
+            Rc::make_mut(&mut self.made).insert(path);
+        }
+    }
+
+    /// Whether the script has made all of these directories.
+    pub(crate) fn has_made(&self, directories: &[Text]) -> bool {
+        // A path as `mktemp` prints it.
+        let is_fresh = |path: &str| path.contains("/tmp.mktemp") || path.contains("XXX");
+        !directories.is_empty()
+            && directories
+                .iter()
+                .all(|path| path.value().is_some_and(|path| self.made.contains(path) || is_fresh(path)))
+    }
+
+    pub(crate) fn make_link(&mut self, path: String, target: String) {
+        if self.links.len() < MOST_NAMES {
+            Rc::make_mut(&mut self.links).insert(path, target);
+        }
+    }
+
+    /// The links that the script has made.
+    pub(crate) fn links(&self) -> &BTreeMap<String, String> {
+        &self.links
+    }
+
     /// Takes over the files of a part that ran in a shell of its own.
     pub(crate) fn share_files(&mut self, other: &Self) {
         self.files = Rc::clone(&other.files);
+        self.made = Rc::clone(&other.made);
+        self.links = Rc::clone(&other.links);
     }
 
     pub(crate) fn change_directory(&mut self, to: Vec<Text>) {
@@ -171,6 +210,13 @@ impl Scope {
         self.expands_aliases |= other.expands_aliases;
         if !Rc::ptr_eq(&self.files, &other.files) {
             other.files.iter().for_each(|(path, file)| self.write_file(path, Some(file.clone())));
+        }
+        if !Rc::ptr_eq(&self.links, &other.links) {
+            other.links.iter().for_each(|(path, target)| self.make_link(path.clone(), target.clone()));
+        }
+        // What only one of the ways has made may not be there.
+        if !Rc::ptr_eq(&self.made, &other.made) {
+            Rc::make_mut(&mut self.made).retain(|path| other.made.contains(path));
         }
         self.connected |= other.connected;
         if self.stack.len() < other.stack.len() {

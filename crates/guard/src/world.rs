@@ -101,6 +101,11 @@ impl World {
             || self.moved.iter().any(|moved| self.has_moved_secret_at(moved, path))
     }
 
+    /// Returns true if a path is what was said to an agent, in a home directory.
+    pub(crate) fn has_conversation_at(&self, path: &str) -> bool {
+        self.below_home(path).is_some_and(secrets::is_conversation)
+    }
+
     /// The rest of a path in this home directory, or in one of somebody else.
     fn below_home<'a>(&self, path: &'a str) -> Option<&'a str> {
         let below = |home: &str| path.strip_prefix(home)?.strip_prefix('/');

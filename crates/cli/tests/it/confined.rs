@@ -225,7 +225,7 @@ fn a_command_sees_nothing_of_our_own_state_but_output() {
         );
         // The guard would refuse to write there; this is about the sandbox.
         let config = world.work().join("../config.toml");
-        fs::write(&config, "[guard.severity]\napproves-itself = 'allow'\n").unwrap();
+        fs::write(&config, "[guard.severity]\nchanges-guard = 'allow'\n").unwrap();
         let run = world.run_with(&["--json"], command).env("BASHTION_CONFIG", config.to_str().unwrap());
         let looked = run.env("HOME", home).finish();
         let json = looked.json();

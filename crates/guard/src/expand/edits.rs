@@ -3,6 +3,9 @@
 use crate::patterns::matches_text;
 use crate::text::{Text, Why};
 
+/// The most bytes of a text that patterns are tried on.
+const LONGEST: usize = 2_000;
+
 pub(super) fn edit(text: &Text, operator: &str, words: &[Text]) -> Text {
     let edited = edit_known(text, operator, words);
     if text.has_pattern() { super::with_patterns(&edited) } else { edited }
@@ -14,6 +17,10 @@ fn edit_known(text: &Text, operator: &str, words: &[Text]) -> Text {
     let words: Option<Vec<String>> = words.iter().map(Text::with_patterns).collect();
     let Some(words) = words else { return unknown() };
     let first = words.first().map(String::as_str).unwrap_or_default();
+    // A pattern is tried at every place, so a long text takes its square.
+    if value.len() > LONGEST && first.contains(['*', '?', '[', '\\', '(']) {
+        return unknown();
+    }
     let second = words.get(1).map(String::as_str);
     match operator {
         "#" => Text::known(without_prefix(&value, first, Length::Shortest)),
@@ -70,12 +77,11 @@ fn without_suffix(value: &str, pattern: &str, length: Length) -> String {
 }
 
 fn replaced(value: &str, pattern: &str, with: &str, most: usize) -> String {
-    // With a pattern it is quadratic, so for short strings only; long ones are seldom edited so.
-    const LONGEST: usize = 400;
     if !pattern.contains(['*', '?', '[', '\\']) {
         return if pattern.is_empty() { value.to_owned() } else { value.replacen(pattern, with, most) };
     }
-    if value.len() > LONGEST {
+    // Here it takes the third power.
+    if value.len() > LONGEST / 4 {
         return value.to_owned();
     }
     let mut result = String::new();

@@ -82,6 +82,14 @@ impl Walker<'_> {
                 }
                 lists
             }
+            Change::Transform('E') => {
+                self.record(Act::Unclear("a value is transformed"), scope);
+                let escaped = |text: &Text| {
+                    text.value()
+                        .map_or_else(|| text.clone(), |text| Text::known(crate::escapes::interpret(text)))
+                };
+                lists.iter().map(|list| list.iter().map(escaped).collect()).collect()
+            }
             Change::Transform(_) => {
                 self.record(Act::Unclear("a value is transformed"), scope);
                 lists
@@ -159,6 +167,8 @@ impl Walker<'_> {
             "XDG_DATA_HOME" => known(&format!("{home}/.local/share")),
             "?" | "$" | "!" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID"
             | "SHLVL" | "EPOCHSECONDS" | "COLUMNS" | "LINES" => vec![Text::unknown(Why::Number)],
+            // In a text that bash is given, there is no file; the parts of its directory are those of this one.
+            "BASH_SOURCE" if self.is_outermost() => known("bash"),
             "-" | "_" => vec![Text::unknown(Why::Required(name.to_owned()))],
             _ => vec![Text::unknown(Why::Variable(name.to_owned()))],
         }
@@ -166,9 +176,15 @@ impl Walker<'_> {
 
     fn default(&mut self, lists: &[Vec<Text>], word: &Word, scope: &mut Scope) -> Vec<Vec<Text>> {
         let values = self.values(word, scope);
+        let is_plain = |text: &Text| text.value().is_some_and(|text| !text.is_empty());
+        let has_default = !values.is_empty() && values.iter().all(is_plain);
         let mut all = vec![];
         for list in lists {
-            if !list.iter().all(Text::is_empty) {
+            // `${OUT:-out}`: what the environment says instead is the caller's own choice.
+            let is_callers = matches!(list.as_slice(), [text] if matches!(text.pieces(), [Piece::Unknown(Why::Variable(_))]));
+            if is_callers && has_default {
+                self.record(Act::Unclear("a variable of the environment may say otherwise"), scope);
+            } else if !list.iter().all(Text::is_empty) {
                 all.push(list.clone());
             }
             if may_be_empty(list) {

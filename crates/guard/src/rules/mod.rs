@@ -1,7 +1,8 @@
 //! The rules. Each is a page: its file says what it is for, why, and what to do instead.
 
-mod approves_itself;
+mod agents;
 mod changes_accounts;
+mod changes_guard;
 mod changes_permissions;
 mod changes_system;
 mod deletes_data;
@@ -20,6 +21,7 @@ mod hijacks_programs;
 mod opaque;
 mod overwrites_data;
 mod publishes;
+mod reads_secrets;
 mod removes_outside;
 mod removes_repository;
 mod removes_root;
@@ -28,7 +30,6 @@ mod removes_workspace;
 mod reverse_shell;
 mod runs_decoded;
 mod runs_download;
-mod runs_unguarded;
 mod sends_secrets;
 mod settings;
 mod uses_root;
@@ -69,14 +70,14 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &git_history::GitHistory,
     &runs_download::RunsDownload,
     &runs_decoded::RunsDecoded,
-    &runs_unguarded::RunsUnguarded,
     &reverse_shell::ReverseShell,
+    &reads_secrets::ReadsSecrets,
     &sends_secrets::SendsSecrets,
     &hijacks_programs::HijacksPrograms,
     &deletes_data::DeletesData,
     &deletes_infrastructure::DeletesInfrastructure,
     &publishes::Publishes,
-    &approves_itself::ApprovesItself,
+    &changes_guard::ChangesGuard,
     &opaque::Opaque,
 ];
 

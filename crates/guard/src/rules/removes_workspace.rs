@@ -21,6 +21,10 @@ impl Rule for RemovesWorkspace {
     about!();
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+        // It removes empty directories only.
+        if found.program == "rmdir" {
+            return None;
+        }
         found.effects.iter().find_map(|effect| {
             let Effect::Delete { target, recursive } = effect else { return None };
             match (target.place, recursive) {

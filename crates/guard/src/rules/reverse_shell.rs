@@ -1,5 +1,6 @@
 use super::{Problem, Rule, about, rule};
 use crate::analysis::{Analysis, Found, Stream};
+use crate::options::Options;
 use crate::syntax::ast::Span;
 use crate::text::Text;
 use crate::walk::SHELLS;
@@ -37,7 +38,7 @@ impl Rule for ReverseShell {
             "ztcp" => true,
             _ => shell && found.connected,
         };
-        given_away.then(problem)
+        given_away.then(problem).or_else(|| opened(found))
     }
 
     fn check_whole(&self, analysis: &Analysis) -> Vec<(Span, Problem)> {
@@ -53,6 +54,34 @@ impl Rule for ReverseShell {
             _ => vec![],
         }
     }
+}
+
+/// A way in from outside that others may find.
+fn opened(found: &Found) -> Option<Problem> {
+    let ssh = || {
+        let options = Options::parse(&found.arguments, "BbcDEeFIiJLlmOopQRSWw", &[]);
+        options.has(&["R"])
+            || options.values(&["o"]).any(|value| value.rough().to_lowercase().starts_with("remoteforward"))
+    };
+    let first = found.argument(0).unwrap_or_default();
+    let opens = match found.program.as_str() {
+        "ssh" | "autossh" => ssh(),
+        "tmate" | "upterm" | "gotty" | "ttyd" | "shellhub" | "teleconsole" | "wetty" => {
+            !matches!(first, "-V" | "--version" | "--help" | "-h")
+        }
+        "ngrok" => matches!(first, "http" | "tcp" | "tls" | "start" | "tunnel" | "http2"),
+        "cloudflared" => first == "tunnel" && !found.has("list") && !found.has("info"),
+        "lt" | "localtunnel" | "bore" | "frpc" | "chisel" | "rathole" | "zrok" | "pinggy" | "gsocket"
+        | "gs-netcat" => !matches!(first, "--version" | "--help" | "-h" | "-V"),
+        "tailscale" => first == "funnel",
+        _ => false,
+    };
+    opens.then(|| {
+        Problem::ask(
+            format!("`{}` lets others in from outside", found.program),
+            "reach it from this machine, or let the user open the way",
+        )
+    })
 }
 
 fn problem() -> Problem {

@@ -27,7 +27,10 @@ impl Rule for WritesSystem {
             _ => None,
         });
         // One file after the other, or all that a directory holds.
-        let sweeping = found.via.iter().any(|via| matches!(via.as_str(), "find" | "fd" | "xargs"))
+        // These put what was found into one place.
+        let gathers = matches!(found.program.as_str(), "ln" | "cp" | "mv" | "install" | "rsync");
+        let sweeping = !gathers
+            && found.via.iter().any(|via| matches!(via.as_str(), "find" | "fd" | "xargs"))
             || found.is_about(Concern::Sweeps);
         let problems: Vec<Problem> = written.filter_map(|target| judged(target, sweeping)).collect();
         problems.into_iter().max_by_key(|problem| problem.severity)

@@ -149,6 +149,16 @@ const AGENTS: &[&str] = &[
     ".config/warp-terminal", ".local/state/warp-terminal", ".warp",
 ];
 
+/// What was said to agents, and what they noted down. It is kept from commands too, but holds no logins.
+pub(super) const CONVERSATIONS: &[&str] = &[
+    ".claude/projects", ".claude/history.jsonl", ".claude/transcripts", ".claude/file-history",
+    ".claude/todos", ".claude/debug", ".codex/history.jsonl", ".codex/sessions", ".codex/archived_sessions",
+    ".codex/log", ".gemini/tmp", ".gemini/history", ".qwen/tmp", ".copilot/session-state",
+    ".copilot/history-session-state", ".copilot/logs", ".local/share/opencode/storage",
+    ".local/share/opencode/log", ".cursor/chats", ".cursor/projects", ".factory/sessions",
+    ".pi/agent/sessions",
+];
+
 /// Sessions and storage of editors. Their extensions are programs, and stay.
 const EDITORS: &[&str] = &[
     ".config/Code", ".config/Code - *", ".config/VSCodium", ".config/VSCodium - *", ".config/Cursor",

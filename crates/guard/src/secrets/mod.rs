@@ -137,6 +137,11 @@ pub(crate) fn is_secret_in_home(path: &str) -> bool {
     in_home().any(|secret| lies_in(path, secret.path))
 }
 
+/// Returns true if a path below a home directory is what was said to an agent, rather than a login.
+pub(crate) fn is_conversation(path: &str) -> bool {
+    list::CONVERSATIONS.iter().any(|conversation| lies_in(path, conversation))
+}
+
 /// Returns true if an absolute path is a secret of the system.
 pub(crate) fn is_secret_of_system(path: &str) -> bool {
     of_system().any(|secret| lies_in(path, secret))
@@ -213,6 +218,13 @@ mod tests {
         assert_eq!(moved[0].in_place_of(".cache/x"), None);
         assert_eq!(moved[1].in_place_of(".aws"), Some("/keys/aws".into()));
         assert_eq!(moved[3].in_place_of(".kube"), Some("/k/two".into()));
+    }
+
+    #[test]
+    fn conversations_are_secrets() {
+        for path in list::CONVERSATIONS {
+            assert!(in_home().any(|secret| secret.path == *path), "{path}");
+        }
     }
 
     #[test]

@@ -240,7 +240,10 @@ impl Cursor<'_> {
                 return self.edit(operator);
             }
         }
-        self.fail("an expansion cannot be read")
+        // Bash reads on to the brace, and refuses it only when it gets there: "bad substitution".
+        let word = self.word_in_braces(quoting, b'}')?;
+        self.at += 1;
+        Ok(Change::Edit { operator: BAD, words: vec![word] })
     }
 
     fn edit(&mut self, operator: &'static str) -> Parsed<Change> {
@@ -321,6 +324,9 @@ const DEFAULTS: [(&str, MakeChange); 8] = [
     ("+", Change::Alternative),
     ("?", Change::Require),
 ];
+
+/// An expansion that bash refuses, whatever the variable holds.
+const BAD: &str = "bad";
 
 /// The longer ones first.
 const EDITS: [&str; 14] = ["##", "#", "%%", "%", "//", "/#", "/%", "/", ":", "^^", "^", ",,", ",", "*"];

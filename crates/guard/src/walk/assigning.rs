@@ -23,6 +23,13 @@ impl Walker<'_> {
             let key = self.values(subscript, scope).pop().unwrap_or_default().rough();
             scope.hashed.insert(key, base);
         }
+        if let ("BASH_ALIASES", Some(subscript), Assigned::Word(word)) =
+            (name, &assignment.subscript, &assignment.value)
+        {
+            let code = self.values(word, scope).pop().unwrap_or_default().rough();
+            let key = self.values(subscript, scope).pop().unwrap_or_default().rough();
+            scope.aliases.insert(key, code);
+        }
         let mut values: Vec<Value> = match &assignment.value {
             Assigned::Word(word) => self.values(word, scope).into_iter().map(Value::Scalar).collect(),
             Assigned::Array(words) => {
@@ -40,6 +47,11 @@ impl Walker<'_> {
                     }
                 }),
             }
+        }
+        if let [Value::Array(all)] = values.as_slice()
+            && all.iter().any(|text| text.prefix().starts_with('['))
+        {
+            values = sparse(all);
         }
         if assignment.append || assignment.subscript.is_some() {
             let before = scope.get(name).map(<[Value]>::to_vec).unwrap_or_default();
@@ -111,6 +123,18 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// `([5]=a [9]=b)`: which element is which is not followed, so each of them may be any.
+fn sparse(all: &[Text]) -> Vec<Value> {
+    let value = |text: &Text| {
+        let rough = text.rough();
+        let end = rough.find("]=").filter(|_| rough.starts_with('['));
+        end.and_then(|end| text.strip_prefix(&rough[..end + 2])).unwrap_or_else(|| text.clone())
+    };
+    let texts: Vec<Text> = all.iter().map(value).collect();
+    let alone = texts.iter().cloned().map(Value::Scalar).collect();
+    union(vec![Value::Array(texts)], alone)
 }
 
 fn appended(before: Vec<Value>, added: &[Value], scalar: bool) -> Vec<Value> {

@@ -1,15 +1,22 @@
 //! Builtins that change the shell itself.
 
-use crate::analysis::Stream;
+use crate::analysis::{Found, Stream};
 use crate::paths::locate;
-use crate::scope::{Arguments, Scope, Value};
+use crate::scope::{Arguments, Scope, Value, union};
 use crate::text::{Text, Why};
 use crate::trace::Act;
 
 use super::Walker;
+use super::links::Last;
 use super::simple::Call;
 
 pub(super) const DECLARE: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
+
+/// The most directories that are remembered by `pushd`.
+const MOST_DIRECTORIES: usize = 32;
+
+/// The most bytes of a working directory that is followed.
+const LONGEST_DIRECTORY: usize = 256;
 
 impl Walker<'_> {
     /// None if it is not one of these.
@@ -24,6 +31,10 @@ impl Walker<'_> {
             "cd" | "chdir" => self.change_directory(arguments, scope),
             "pushd" => {
                 let before = scope.cwds.clone();
+                // The oldest are forgotten first.
+                if scope.stack.len() >= MOST_DIRECTORIES {
+                    scope.stack.remove(0);
+                }
                 scope.stack.push(before);
                 self.change_directory(arguments, scope);
             }
@@ -47,6 +58,11 @@ impl Walker<'_> {
                 for argument in arguments {
                     self.second_evaluation(argument, scope);
                 }
+                let command = arguments.iter().position(|word| word.value() == Some("-C"));
+                if let Some(code) = command.and_then(|at| arguments.get(at + 1)) {
+                    let setting = call.setting.through(name);
+                    self.script(code, &mut scope.clone(), &setting);
+                }
             }
             "unalias" => scope.aliases.clear(),
             "shopt" => {
@@ -55,12 +71,18 @@ impl Walker<'_> {
                     scope.expands_aliases = has("-s");
                 }
             }
+            "set" if arguments.is_empty() => {
+                self.redirection_alone(&call.redirected, scope, &call.setting);
+                return Some(Stream::Secret);
+            }
             "set" => Self::set(arguments, scope),
             "shift" => {
-                if let Arguments::Known(list) = &mut scope.arguments
-                    && !list.is_empty()
-                {
-                    list.remove(0);
+                let count = arguments.first().map_or(Some(1), |count| count.value()?.parse::<usize>().ok());
+                match (&mut scope.arguments, count) {
+                    (Arguments::Known(list), Some(count)) if count <= list.len() => drop(list.drain(..count)),
+                    // It fails, and shifts nothing.
+                    (Arguments::Known(_), Some(_)) | (Arguments::Unknown, _) => {}
+                    (Arguments::Known(_), None) => scope.arguments = Arguments::Unknown,
                 }
             }
             "unset" => {
@@ -94,7 +116,14 @@ impl Walker<'_> {
                     }
                 }
             }
-            _ if DECLARE.contains(&name) => self.declare(arguments, call, scope),
+            _ if DECLARE.contains(&name) => {
+                self.declare(arguments, call, scope);
+                let shows = |word: &Text| matches!(word.value(), Some("-p" | "-x" | "-xp" | "-px"));
+                if call.environment.is_empty() && arguments.iter().all(shows) {
+                    self.redirection_alone(&call.redirected, scope, &call.setting);
+                    return Some(Stream::Secret);
+                }
+            }
             _ => return None,
         }
         self.redirection_alone(&call.redirected, scope, &call.setting);
@@ -115,12 +144,27 @@ impl Walker<'_> {
             scope.change_directory(previous);
             return;
         }
-        let to = locate(operand, &scope.cwds, self.world).into_iter().map(|path| match path.why {
-            Some(why) => Text::unknown(why),
-            None => Text::known(path.name),
-        });
-        let to = to.collect();
+        let through = self.followed(operand, Last::Followed, scope);
+        let operand = through.as_ref().unwrap_or(operand);
+        let mut to = self.entered(operand, &scope.cwds);
+        let is_plain = operand.prefix().starts_with(['/', '.']);
+        for start in self.variable("CDPATH", scope).iter().filter_map(Text::value).filter(|_| !is_plain) {
+            let starts: Vec<Text> =
+                start.split(':').filter(|start| !start.is_empty()).map(Text::known).collect();
+            to = union(to, self.entered(operand, &starts));
+        }
+        // Deeper than anybody goes: where that is has to be asked about, and to follow it takes too long.
+        let is_deep = |path: &Text| path.value().is_some_and(|path| path.len() > LONGEST_DIRECTORY);
+        if to.iter().any(is_deep) {
+            to = vec![Text::unknown(Why::Many)];
+        }
         scope.change_directory(to);
+    }
+
+    /// The directories that a path leads to from each of these.
+    fn entered(&self, path: &Text, from: &[Text]) -> Vec<Text> {
+        let paths = locate(path, from, self.world).into_iter();
+        paths.map(|path| path.why.map_or_else(|| Text::known(path.name), Text::unknown)).collect()
     }
 
     fn eval(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
@@ -147,11 +191,23 @@ impl Walker<'_> {
 
     fn source(&mut self, arguments: &[Text], call: &Call, scope: &mut Scope) -> Stream {
         let Some(file) = arguments.first() else { return Stream::Nothing };
+        if is_connection(file.prefix()) {
+            let found = self.new_found("bash", vec![], scope, &call.setting);
+            self.commands.push(Found { connected: true, ..found });
+            return Stream::Nothing;
+        }
         let content = match file.value() {
-            Some("/dev/stdin" | "/dev/fd/0" | "-") => call.setting.input.clone(),
+            Some(path) if super::shells::INPUT.contains(&path) => call.setting.input.clone(),
             _ => self.content(file, scope),
         };
         match content {
+            Stream::Known(code) if arguments.len() > 1 => {
+                let given = Arguments::Known(arguments[1..].to_vec());
+                let outer = std::mem::replace(&mut scope.arguments, given);
+                let stream = self.evaluate("source", &code, call, scope);
+                scope.arguments = outer;
+                stream
+            }
             Stream::Known(code) => self.evaluate("source", &code, call, scope),
             content @ (Stream::Downloaded | Stream::Decoded) => {
                 self.emit_fed("source", arguments.to_vec(), call, scope, Some(content))
@@ -336,6 +392,11 @@ impl Walker<'_> {
             self.commands.push(found);
         }
     }
+}
+
+/// A device of bash that is a connection to another machine.
+fn is_connection(path: &str) -> bool {
+    ["/dev/tcp/", "/dev/udp/"].iter().any(|device| path.starts_with(device))
 }
 
 fn base_name(path: &str) -> String {

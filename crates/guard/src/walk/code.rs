@@ -122,6 +122,12 @@ pub(super) fn scan(code: &str, language: Language, world: &World) -> Vec<Act> {
 fn renamed(tokens: &[Token]) -> Vec<(String, String)> {
     let mut renamed = vec![];
     let mut module: Option<&str> = None;
+    // `const {rmSync: remove} = require("fs")`, which is one word without blanks.
+    let destructured = tokens.iter().filter_map(|token| match token {
+        Token::Name(name) => name.split_once(':').filter(|(_, new)| !new.is_empty() && !new.starts_with(':')),
+        Token::Text(_) | Token::Run(_) | Token::Mark(_) => None,
+    });
+    renamed.extend(destructured.map(|(real, new)| (new.to_owned(), real.to_owned())));
     for window in tokens.windows(4) {
         match window {
             [Token::Name(from), Token::Name(name), Token::Name(import), _]
@@ -164,7 +170,7 @@ fn forks_without_end(code: &str) -> bool {
 }
 
 /// Expressions for the home and working directory become strings.
-fn with_places(code: &str, world: &World) -> String {
+pub(super) fn with_places(code: &str, world: &World) -> String {
     let home = format!("\"{}\"", world.home());
     let cwd = format!("\"{}\"", world.cwd());
     let mut code = code.to_owned();

@@ -1,6 +1,7 @@
 //! Lists, pipelines and compound commands.
 
-use crate::analysis::{Setting, Shape, Stream};
+use crate::analysis::{Found, Setting, Shape, Stream};
+use crate::effects;
 use crate::scope::{Arguments, MOST_ALTERNATIVES, Scope, Value, union};
 use crate::syntax::ast::{Arm, Command, Item, Kind, List, Pipeline, Then, Word};
 use crate::text::{Text, Why};
@@ -47,7 +48,10 @@ impl Walker<'_> {
             }
             index += 1;
             // Without `&&` what follows runs too where a directory could not be entered.
-            if index < list.items.len() && !scope.ends_on_failure && scope.cwds != before {
+            let is_anywhere = |path: &Text| matches!(path.why(), Some(Why::Many));
+            let moved =
+                scope.cwds != before && !scope.has_made(&scope.cwds) && !scope.cwds.iter().any(is_anywhere);
+            if index < list.items.len() && !scope.ends_on_failure && moved {
                 scope.cwds = union(std::mem::take(&mut scope.cwds), before);
                 scope.cwds.truncate(MOST_ALTERNATIVES);
             }
@@ -93,8 +97,12 @@ impl Walker<'_> {
                 let inner = Setting { input: redirected.input.clone(), ..setting.clone() };
                 let connected = scope.connected;
                 scope.connected |= redirected.connected;
+                let descriptors = scope.descriptors.clone();
+                scope.descriptors.extend(redirected.descriptors.clone());
                 let stream = self.compound(kind, scope, &inner);
-                scope.connected = connected;
+                scope.descriptors = descriptors;
+                // A coprocess stays.
+                scope.connected = connected || scope.connected && matches!(kind, Kind::Coprocess { .. });
                 redirected.deliver(stream, scope)
             }
         };
@@ -112,7 +120,12 @@ impl Walker<'_> {
                 if let Some(name) = name {
                     self.record_assignment(name, Text::unknown(Why::Number), scope);
                 }
-                self.command(command, &mut scope.clone(), setting)
+                let before = self.commands.len();
+                let stream = self.command(command, &mut scope.clone(), setting);
+                // What is joined to it talks to whoever it talks to.
+                let talks = |found: &Found| !effects::hosts(found).is_empty() || found.connected;
+                scope.connected |= self.commands[before..].iter().any(talks);
+                stream
             }
             Kind::If { branches, otherwise } => {
                 self.conditional(branches, otherwise.as_ref(), scope, setting)

@@ -5,12 +5,14 @@ use crate::options::Options;
 use crate::paths::locate;
 use crate::programs::page;
 use crate::scope::Scope;
+use crate::syntax::{self, Origin};
 use crate::text::Text;
 
 use super::code::{self, Act};
 use super::languages::Language;
 use super::redirects::Redirected;
 use super::simple::Call;
+use super::tokens::{Token, tokens};
 use super::{Walker, makefile};
 
 impl Walker<'_> {
@@ -21,14 +23,39 @@ impl Walker<'_> {
             return;
         }
         let mut codes = code_in_words(program, arguments, &call.setting.input);
+        if matches!(program, "npm" | "pnpm" | "yarn" | "bun") {
+            codes.extend(self.package_script(arguments, scope));
+        }
         if matches!(program, "make" | "gmake") {
             codes.extend(self.recipes(arguments, call, scope));
+        }
+        // What is typed into a terminal may be for any program in it.
+        if matches!(program, "tmux" | "screen" | "byobu") {
+            codes.retain(|code| syntax::parse(&code.rough(), Origin::Value(self.span)).is_ok());
         }
         for code in codes {
             // Its own input is not that of the commands in it.
             let setting = Setting { input: Stream::Nothing, ..call.setting.through(program) };
             self.script(&code, &mut scope.clone(), &setting);
         }
+    }
+
+    /// The script of a `package.json` that the script itself has written.
+    fn package_script(&self, arguments: &[Text], scope: &Scope) -> Option<Text> {
+        let words: Vec<&str> =
+            arguments.iter().filter_map(Text::value).filter(|word| !word.starts_with('-')).collect();
+        let name = match words.as_slice() {
+            ["run" | "run-script", name, ..] | [name, ..] => *name,
+            [] => return None,
+        };
+        let Stream::Known(text) = self.content(&Text::known("package.json"), scope) else { return None };
+        let tokens = tokens(&text.rough(), Language::Node);
+        tokens.windows(3).find_map(|window| match window {
+            [Token::Text(key), Token::Mark(':'), Token::Text(code)] if key == name => {
+                Some(Text::known(code.clone()))
+            }
+            _ => None,
+        })
     }
 
     /// The recipes of a makefile that the script itself has written.
@@ -118,6 +145,7 @@ impl Walker<'_> {
             for act in code::scan(&rough, language, self.world) {
                 self.act(program, act, call, scope);
             }
+            self.secrets_in_code(program, language, &rough, call, scope);
             self.suspect_strings(program, language, &rough, arguments, call, scope);
         }
     }
@@ -253,7 +281,7 @@ fn code_in_words(program: &str, arguments: &[Text], input: &Stream) -> Vec<Text>
                 .or_else(|| argument.strip_prefix("platform shell "))
         })),
         "sed" | "gsed" => {
-            codes.extend(sed_commands(arguments));
+            codes.extend(sed_commands(arguments, known_input().as_ref()));
             if arguments.iter().any(|argument| matches!(argument.value(), Some("e" | "1e" | "$e"))) {
                 codes.extend(known_input());
             }
@@ -326,7 +354,7 @@ fn after_bang(word: &str) -> Vec<Text> {
 }
 
 /// The `e` command of sed.
-fn sed_commands(arguments: &[Text]) -> Vec<Text> {
+fn sed_commands(arguments: &[Text], input: Option<&Text>) -> Vec<Text> {
     let options = Options::parse(arguments, "ef", &["expression", "file"]);
     let given: Vec<&Text> = options.values(&["e", "expression"]).collect();
     let scripts = if given.is_empty() { options.operands.iter().take(1).collect() } else { given };
@@ -340,9 +368,13 @@ fn sed_commands(arguments: &[Text]) -> Vec<Text> {
             // `s/…/command/e` executes what it has put together.
             if line.starts_with('s') && line.len() > 4 {
                 let separator = line[1..].chars().next().unwrap_or('/');
-                let parts: Vec<&str> = line[1..].split(separator).collect();
+                // An escaped separator is an ordinary character.
+                let whole = line[1..].replace(&format!("\\{separator}"), "\0");
+                let parts: Vec<String> =
+                    whole.split(separator).map(|part| part.replace('\0', &separator.to_string())).collect();
                 if parts.len() >= 4 && parts[3].contains('e') {
-                    codes.push(Text::known(parts[2]));
+                    codes.push(Text::known(parts[2].clone()));
+                    codes.extend(input.cloned());
                 }
             }
         }

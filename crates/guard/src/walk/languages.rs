@@ -53,6 +53,10 @@ impl Language {
         for (at, argument) in arguments.iter().enumerate() {
             let text = argument.rough();
             let next = || arguments.get(at + 1).cloned();
+            if self == Self::Other && text.eq_ignore_ascii_case("-command") {
+                codes.extend(next());
+                continue;
+            }
             match text.strip_prefix("--") {
                 Some("eval" | "print" | "run" | "execute") => codes.extend(next()),
                 Some(long) => codes.extend(long.strip_prefix("eval=").map(Text::known)),

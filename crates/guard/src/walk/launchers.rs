@@ -148,8 +148,15 @@ impl Walker<'_> {
                     input = arguments.get(at).map_or(Stream::Nothing, |file| self.content(file, scope));
                     at += 1;
                 }
-                "n" | "P" | "L" | "s" | "d" | "E" | "-max-args" | "-max-procs" | "-delimiter"
-                | "-arg-file" => at += 1,
+                "-arg-file" => {
+                    input = arguments.get(at).map_or(Stream::Nothing, |file| self.content(file, scope));
+                    at += 1;
+                }
+                "n" | "P" | "L" | "s" | "d" | "E" | "-max-args" | "-max-procs" | "-delimiter" => at += 1,
+                _ if flags.starts_with("-arg-file=") => {
+                    let file = argument.strip_prefix("--arg-file=").unwrap_or_default();
+                    input = self.content(&file, scope);
+                }
                 _ => replace = flags.strip_prefix('I').map(str::to_owned).or(replace),
             }
         }

@@ -40,10 +40,15 @@ fn rules(makefile: &str) -> Vec<Rule<'_>> {
         } else if let Some((targets, needs)) =
             line.split_once(':').filter(|(_, needs)| !needs.starts_with('='))
         {
+            // `all: ; command` has its recipe on the same line.
+            let (needs, recipe) =
+                needs.split_once(';').map_or((needs, None), |(needs, rest)| (needs, Some(rest)));
+            let recipe = recipe
+                .map(|recipe| recipe.trim_start().trim_start_matches(['@', '-', '+']).replace("$$", "$"));
             rules.push(Rule {
                 targets: targets.split_whitespace().collect(),
                 needs: needs.split_whitespace().collect(),
-                recipe: vec![],
+                recipe: recipe.into_iter().map(|recipe| Text::known(with_variables(&recipe))).collect(),
             });
         }
     }

@@ -14,10 +14,12 @@ mod given;
 mod interpreters;
 mod languages;
 mod launchers;
+mod links;
 mod makefile;
 mod output;
 mod record;
 mod redirects;
+mod secrets;
 mod shells;
 mod simple;
 mod sources;
@@ -26,7 +28,6 @@ mod tokens;
 mod visit;
 mod wrappers;
 
-pub(crate) use redirects::is_secret;
 pub(crate) use shells::SHELLS;
 
 use std::collections::BTreeSet;
@@ -161,6 +162,11 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether what is followed stands in the text itself, not in a script that it runs.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.depth == 0
+    }
+
     /// Counts a step; false when there were too many.
     pub(crate) fn step(&mut self) -> bool {
         self.steps += 1;
@@ -251,6 +257,7 @@ impl Walker<'_> {
         let stream = match visit::file_read(list) {
             Some(file) => {
                 let name = self.values(file, &mut scope.clone()).pop().unwrap_or_default();
+                self.notice_read(&name, scope);
                 self.content(&name, scope)
             }
             None => self.list(list, &mut scope.clone(), &setting),
@@ -284,8 +291,15 @@ fn second_opinion(command: &str, starts: &[usize]) -> Option<Span> {
     if command.bytes().all(is_plain) {
         return None;
     }
+    // The other parser looks for the ends of all of them at every line.
+    if command.matches("<<").count() > MOST_DOCUMENTS {
+        return Some(Span { start: 0, end: command.len() });
+    }
     Second::new().objection(command, starts)
 }
+
+/// Here-documents in one text.
+const MOST_DOCUMENTS: usize = 500;
 
 /// The last boundary of a character that is not after this.
 fn boundary(text: &str, at: usize) -> usize {
@@ -305,7 +319,7 @@ pub(crate) fn as_file(stream: Stream) -> Option<File> {
         Stream::Downloaded => Some(File::Downloaded),
         Stream::Decoded => Some(File::Decoded),
         Stream::Program(name) => Some(File::Program(name)),
-        stream @ (Stream::Setup | Stream::Unknown(_)) => Some(File::Printed(stream)),
-        Stream::Nothing | Stream::Names(_) | Stream::Secret => None,
+        stream @ (Stream::Setup | Stream::Secret | Stream::Unknown(_)) => Some(File::Printed(stream)),
+        Stream::Nothing | Stream::Names(_) => None,
     }
 }

@@ -8,7 +8,9 @@ use crate::text::{Piece, Text, Why};
 
 use super::Walker;
 use super::filters::filtered;
+use super::languages::Language;
 use super::sources::{decodes, downloads, is_silent, sets_up};
+use super::tokens::{Token, tokens};
 
 /// What a program prints.
 pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
@@ -72,16 +74,40 @@ pub(super) fn of(walker: &Walker<'_>, found: &Found, scope: &Scope) -> Stream {
         {
             Stream::Known(Text::unknown(Why::Number))
         }
+        // Everything, or everything of somebody: as much as `ps` lists.
+        "pgrep" | "pidof" if names_everybody(found) => Stream::Unknown("ps".to_owned()),
         "date" | "seq" | "wc" | "nproc" | "uname" | "hostname" | "uuidgen" | "id" | "expr" | "bc"
         | "stat" | "pgrep" | "pidof" | "lsof" | "tput" => Stream::Known(Text::unknown(Why::Number)),
         "ls" | "dir" => list_of_files(arguments),
         "git" => git(found, walker),
+        _ if Language::of(&found.program).is_some_and(|language| language != Language::Awk)
+            && printed_by_code(found).is_some() =>
+        {
+            Stream::Known(Text::known(printed_by_code(found).unwrap_or_default()))
+        }
         "env" | "printenv" => Stream::Secret,
         _ if is_silent(&found.program) => Stream::Nothing,
         _ if sets_up(found) => Stream::Setup,
         _ if decodes(found) => Stream::Decoded,
         _ if downloads(found) => Stream::Downloaded,
         _ => passed(found, walker, scope),
+    }
+}
+
+/// What code prints that does nothing else: `print('text')`.
+fn printed_by_code(found: &Found) -> Option<String> {
+    let language = Language::of(&found.program)?;
+    let codes = language.code(&found.arguments);
+    let [code] = codes.as_slice() else { return None };
+    let tokens = tokens(code.value()?, language);
+    let plain = tokens.iter().filter(|token| !matches!(token, Token::Mark('(' | ')' | ';')));
+    match plain.collect::<Vec<_>>().as_slice() {
+        [Token::Name(name), Token::Text(text)]
+            if matches!(name.as_str(), "print" | "puts" | "console.log" | "echo" | "say" | "printf") =>
+        {
+            Some(format!("{text}\n"))
+        }
+        _ => None,
     }
 }
 
@@ -320,6 +346,15 @@ pub(super) fn words(stream: &Stream) -> Vec<Text> {
         Stream::Unknown(program) => vec![Text::unknown(Why::Output(program.clone()))],
         Stream::Secret | Stream::Setup | Stream::Program(_) => vec![Text::unknown(Why::Input)],
     }
+}
+
+/// Whether `pgrep` finds all processes, of the machine or of a user.
+fn names_everybody(found: &Found) -> bool {
+    let options = Options::parse(&found.arguments, "uUgGPstFO", &["euid", "uid", "group", "parent"]);
+    let patterns: Vec<&str> = options.operands.iter().filter_map(Text::value).collect();
+    let all = |pattern: &&str| matches!(*pattern, "." | ".*" | "" | "^" | "$" | ".+");
+    patterns.iter().any(all)
+        || patterns.is_empty() && options.has(&["u", "U", "euid", "uid"]) && !options.has(&["P", "parent"])
 }
 
 /// Options of `ps` that list every process.

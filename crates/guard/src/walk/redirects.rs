@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{Effect, Setting, Stream, Target};
+use crate::analysis::{Effect, SecretUse, Setting, Stream};
 use crate::effects;
-use crate::paths::{Place, locate};
+use crate::paths::{Path, locate};
 use crate::scope::{File, Scope};
-use crate::secrets::is_secret_by_name;
 use crate::syntax::ast::{Operator, Redirect};
 use crate::text::{Text, Why};
-use crate::world::World;
 
+use super::links::Last;
+use super::secrets::is_secret;
 use super::{Walker, as_file};
 
 /// The descriptors of one command.
@@ -24,6 +24,8 @@ pub(super) struct Redirected {
     pub(super) descriptors: BTreeMap<u32, Stream>,
     /// A descriptor leads to another machine.
     pub(super) connected: bool,
+    /// Files that are read.
+    pub(super) read: Vec<Text>,
 }
 
 impl Redirected {
@@ -71,8 +73,8 @@ impl Walker<'_> {
                     continue;
                 }
                 Operator::Duplicate => {
-                    let joins = scope.connected
-                        && values.iter().any(|text| text.value().is_some_and(|fd| fd != "1" && fd != "2"));
+                    let joins =
+                        scope.connected && values.iter().any(|text| !matches!(text.value(), Some("1" | "2")));
                     result.connected |= joins;
                     let source = values
                         .first()
@@ -120,9 +122,12 @@ impl Walker<'_> {
             }
             return;
         }
+        let through = self.followed(value, Last::Followed, scope);
+        let value = through.as_ref().unwrap_or(value);
         let paths = locate(value, &scope.cwds, self.world);
         let targets = effects::located(value, setting, &scope.cwds, self.world);
         if operator == Operator::Read {
+            result.read.push(value.clone());
             let content = self.content(value, scope);
             match redirect.fd {
                 None | Some(0) => result.input = content,
@@ -141,6 +146,8 @@ impl Walker<'_> {
 
     /// What reading a file yields.
     pub(super) fn content(&self, name: &Text, scope: &Scope) -> Stream {
+        let through = self.followed(name, Last::Followed, scope);
+        let name = through.as_ref().unwrap_or(name);
         let paths = locate(name, &scope.cwds, self.world);
         for path in &paths {
             match scope.file(&path.name) {
@@ -158,7 +165,8 @@ impl Walker<'_> {
         if let Some(base) = program.and_then(|name| name.rsplit('/').next()) {
             return Stream::Program(base.to_owned());
         }
-        if paths.iter().any(|path| is_secret(&path.clone().into(), self.world)) {
+        let is_environment = |path: &Path| path.name.starts_with("/proc/") && path.name.ends_with("/environ");
+        if paths.iter().any(|path| is_environment(path) || is_secret(&path.clone().into(), self.world)) {
             return Stream::Secret;
         }
         Stream::Unknown("a file".to_owned())
@@ -166,10 +174,12 @@ impl Walker<'_> {
 
     /// A redirection that belongs to no simple command is written down by itself.
     pub(super) fn redirection_alone(&mut self, redirected: &Redirected, scope: &Scope, setting: &Setting) {
-        if !redirected.effects.is_empty() {
+        let secret = redirected.read.iter().find_map(|file| self.secret_at(file, scope));
+        if !redirected.effects.is_empty() || secret.is_some() {
             let mut found = self.new_found("", vec![], scope, setting);
             found.effects.clone_from(&redirected.effects);
             found.connected = redirected.connected;
+            found.secret = secret.map(|secret| SecretUse { is_read: true, ..secret });
             self.commands.push(found);
         }
     }
@@ -179,13 +189,4 @@ impl Walker<'_> {
 fn network_device(path: &str) -> Option<String> {
     let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
     Some(rest.split('/').next().unwrap_or_default().to_owned())
-}
-
-/// Returns true for keys, passwords and other secrets, by their usual places and names.
-pub(crate) fn is_secret(target: &Target, world: &World) -> bool {
-    let path = target.path.as_str();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let is_public = name.ends_with(".pub") || name == "known_hosts";
-    let is_named = target.place != Place::Temporary && is_secret_by_name(name);
-    (world.has_secret_at(path) || is_named) && !is_public
 }

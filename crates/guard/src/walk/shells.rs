@@ -11,6 +11,9 @@ use super::simple::{Call, POSIX};
 pub(crate) const SHELLS: [&str; 10] =
     ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh"];
 
+/// Names for what a command reads.
+pub(super) const INPUT: [&str; 4] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"];
+
 /// What the arguments of a shell ask for.
 enum Script {
     Code {
@@ -172,9 +175,7 @@ fn script_of(arguments: &[Text]) -> Script {
             Script::Code { code: first.clone(), arguments: arguments.to_vec() }
         }
         Some((first, arguments)) if !input && first.value() != Some("-") => match first.value() {
-            Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => {
-                Script::Input { arguments: arguments.to_vec() }
-            }
+            Some(path) if INPUT.contains(&path) => Script::Input { arguments: arguments.to_vec() },
             _ => Script::File { file: first.clone(), arguments: arguments.to_vec() },
         },
         _ => Script::Input { arguments: rest.to_vec() },

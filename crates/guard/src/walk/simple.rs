@@ -302,6 +302,7 @@ impl Walker<'_> {
             environment: vec![],
             connected: scope.connected,
             concerns: vec![],
+            secret: None,
             cwds: scope.cwds.clone(),
         }
     }
@@ -336,8 +337,20 @@ impl Walker<'_> {
         found.concerns = outcome.concerns;
         effects::remember(&found, self.world, scope);
         let stream = output::of(self, &found, scope);
+        self.notice_links(&found, scope);
+        self.leave_behind(&found, scope);
+        self.notice_secrets(&mut found, call, scope);
         self.commands.push(found);
         stream
+    }
+
+    /// The same command a second time, with the places that links of the script lead to.
+    fn notice_links(&mut self, found: &Found, scope: &Scope) {
+        if let Some(arguments) = self.arguments_followed(&found.program, &found.arguments, scope) {
+            let mut through = Found { arguments, ..found.clone() };
+            through.effects = effects::of(&through, self.world).effects;
+            self.commands.push(through);
+        }
     }
 }
 

@@ -43,6 +43,10 @@ const EXECUTES: &[&str] = &[
     "invoke-expression", "run(",
 ];
 
+/// Signs that code deletes files, in lower case.
+const DELETES: &[&str] =
+    &["rmtree", "unlink", "rmsync", "rmdirsync", "rm_r", "\"rm\"", "'rm'", "rm -", "remove"];
+
 impl Walker<'_> {
     /// Looks at the words of a program of which nothing is known.
     pub(super) fn suspect_words(&mut self, program: &str, arguments: &[Text], call: &Call, scope: &Scope) {
@@ -98,18 +102,24 @@ impl Walker<'_> {
         let words = arguments.iter().filter(|_| given).filter_map(Text::value).filter(|word| *word != code);
         let words = words.map(|word| word.split_once('=').map_or(word, |(_, value)| value));
         let pieces = code.split([';', '\n', '(', ')', '[', ']', '{', '}']).filter(|_| bare);
-        let pieces = pieces.map(|piece| piece.trim().trim_start_matches("exec ").to_owned());
+        let pieces = pieces
+            .map(|piece| piece.trim().trim_start_matches("exec ").trim_matches(['`', '\'', '"']).to_owned());
         let input = match &call.setting.input {
             Stream::Known(text) if given && text.rough() != code => Some(text.rough()),
             _ => None,
         };
-        let lists = lists(&tokens);
+        let lists = lists(&tokens).into_iter().chain(formatted(&tokens));
+        // `rmtree(sys.argv[1])`: what it is given may be what it deletes.
+        let removes = DELETES.iter().any(|sign| lower.contains(sign));
+        let removed = words.clone().filter(|word| removes && word.starts_with(['/', '~', '.', '*']));
+        let removed: Vec<String> = removed.map(|word| format!("rm -rf -- {word}")).collect();
         let texts = tokens.iter().filter_map(|token| match token {
             Token::Text(text) => Some(text.clone()),
             Token::Name(_) | Token::Run(_) | Token::Mark(_) => None,
         });
         let setting = call.setting.through(program);
-        let texts = texts.chain(lists).chain(words.map(str::to_owned)).chain(input).chain(pieces);
+        let texts =
+            texts.chain(lists).chain(words.map(str::to_owned)).chain(input).chain(pieces).chain(removed);
         let is_command = |text: &String| {
             let first = text.split_whitespace().next().unwrap_or_default();
             text.trim().contains(' ') && DANGEROUS.contains(&first.rsplit('/').next().unwrap_or_default())
@@ -156,6 +166,19 @@ fn option_value(arguments: &[Text], at: usize, argument: &Text) -> Option<Text> 
         return arguments.get(at + 1).filter(|value| value.rough().contains(' ')).cloned();
     }
     option.starts_with("--").then(|| argument.strip_prefix(&format!("{option}=")))?
+}
+
+/// `'rm -rf {}'.format('/')` with the values put in.
+fn formatted(tokens: &[Token]) -> Vec<String> {
+    let put_in = |window: &[Token]| match window {
+        [Token::Text(text), Token::Mark('.'), Token::Name(name), Token::Mark('('), Token::Text(value)]
+            if name == "format" =>
+        {
+            Some(text.replace("{}", value).replace("{0}", value))
+        }
+        _ => None,
+    };
+    tokens.windows(5).filter_map(put_in).collect()
 }
 
 /// Strings one after the other, with nothing but commas between them, as one line.

@@ -13,6 +13,9 @@ use crate::scripts::{Dice, script};
 
 const SCRIPTS: u64 = 2_000;
 
+/// As many as this says instead: `BASHTION_SCRIPTS=20000 cargo nextest run -p bashtion-guard differential`.
+const COUNT: &str = "BASHTION_SCRIPTS";
+
 /// Every command that bash did not find is told to this, with its arguments.
 const PRELUDE: &str = r#"
 command_not_found_handle() {
@@ -31,11 +34,12 @@ struct Tally {
 
 #[test]
 fn everything_that_bash_runs_was_seen() {
+    let count: u64 = std::env::var(COUNT).map_or(SCRIPTS, |count| count.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("prelude"), PRELUDE).unwrap();
     let half = |first: u64| {
         let mut tally = Tally::default();
-        (first..SCRIPTS).step_by(2).for_each(|seed| compare(seed, directory.path(), &mut tally));
+        (first..count).step_by(2).for_each(|seed| compare(seed, directory.path(), &mut tally));
         tally
     };
     let [even, odd] = thread::scope(|scope| {
@@ -44,7 +48,7 @@ fn everything_that_bash_runs_was_seen() {
     let run = even.run + odd.run;
     let (wrong, opaque) = ([even.wrong, odd.wrong].concat(), [even.opaque, odd.opaque].concat());
     assert!(wrong.is_empty(), "{} of {run} scripts were misread, for example:\n{}", wrong.len(), wrong[0]);
-    assert!(run > SCRIPTS * 8 / 10, "only {run} of {SCRIPTS} scripts were valid bash");
+    assert!(run > count * 8 / 10, "only {run} of {count} scripts were valid bash");
     let most = usize::try_from(run / 100).unwrap();
     assert!(opaque.len() <= most, "{} of {run} were opaque, for example:\n{}", opaque.len(), opaque[0]);
 }

@@ -6,5 +6,6 @@ mod permissions;
 mod policy;
 mod programs;
 mod properties;
+mod real;
 mod rules;
 mod scripts;

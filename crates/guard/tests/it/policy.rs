@@ -166,3 +166,28 @@ fn nothing_permits_what_is_denied_or_not_understood() {
         assert_eq!(Policy::permission(&analysis, &verdict), None, "{command}");
     }
 }
+
+#[test]
+fn an_allowed_command_is_not_allowed_as_somebody_else_or_elsewhere() {
+    let world = World::new("/home/dev/project", "/home/dev");
+    let decided = |allow: &[String], command: &str| {
+        let settings = Settings { allow: allow.to_vec(), ..Settings::default() };
+        let policy = Policy::new(&settings).unwrap();
+        policy.judge(&analyze(command, &world), &world).decision
+    };
+    let plain = ["pkill node".to_owned()];
+    assert_eq!(decided(&plain, "timeout 5 pkill node"), Decision::Allow);
+    for command in
+        ["sudo pkill node", "ssh host pkill node", "su -c 'pkill node'", "docker exec app pkill node"]
+    {
+        let judged = analyze(command, &world);
+        let verdict = Policy::default().judge(&judged, &world);
+        assert_eq!(decided(&plain, command), verdict.decision, "{command}");
+        // What is proposed is enough, and allows nothing else.
+        if verdict.decision == Decision::Ask {
+            let proposed = Policy::permission(&judged, &verdict).unwrap();
+            assert_eq!(decided(&proposed, command), Decision::Allow, "{proposed:?}");
+            assert_eq!(decided(&proposed, "pkill node"), Decision::Ask, "{proposed:?}");
+        }
+    }
+}

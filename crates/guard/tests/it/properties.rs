@@ -143,6 +143,34 @@ fn a_way_of_writing_never_loosens() {
     assert!(looser.is_empty(), "{}", looser.join("\n"));
 }
 
+#[test]
+fn another_way_to_write_it_never_loosens() {
+    // A name that is quoted already cannot be quoted again.
+    let is_quoted =
+        |row: &Row| row.command.split(' ').next().is_some_and(|name| name.contains(['\'', '"', '\\']));
+    let is_plain = |row: &Row| is_simple(&row.command) && !is_quoted(row);
+    for row in all().into_iter().filter(is_plain) {
+        let before = row.judged().decision;
+        let (first, rest) = row.command.split_once(' ').unwrap_or((&row.command, ""));
+        let written = [
+            format!("\\{first} {rest}"),
+            format!("'{first}' {rest}"),
+            format!("\"{first}\" {rest}"),
+            format!("{first} \\\n  {rest}"),
+            format!("\t{first}   {rest}  "),
+            format!("true\r\n{first} {rest}\n"),
+            format!("{{ {first} {rest}\n}}"),
+            format!("({first} {rest})"),
+            format!("! {first} {rest}"),
+            format!("if true; then {first} {rest}\nfi"),
+        ];
+        for command in written {
+            let after = every_rule().judge(&analyze(&command, &row.world), &row.world).decision;
+            assert!(after >= before, "{command:?}: {after} is milder than {before}");
+        }
+    }
+}
+
 /// One program with its arguments.
 fn is_simple(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();

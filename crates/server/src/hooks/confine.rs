@@ -24,7 +24,7 @@ pub(super) enum Approval {
     /// If the guard says so.
     Needed,
     /// The agent runs it only if its user agrees to this very text. A model that writes it is refused by the rule
-    /// `approves-itself`.
+    /// `changes-guard`.
     Given,
 }
 

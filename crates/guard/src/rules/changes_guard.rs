@@ -1,26 +1,29 @@
 use super::settings::{Whose, changes};
-use super::{Problem, Rule, about, rule};
+use super::{Problem, Rule, about, agents, rule};
 use crate::analysis::Found;
 use crate::text::Text;
 use crate::world::World;
 
 rule! {
-    /// Answers to Bashtion's own questions, given by a command, changes to its hooks, its files or itself, and rules of its own choice.
+    /// Changes to what guards the agent: Bashtion's configuration, state, hooks and program, the settings of agents in the home directory, answers
+    /// to questions, and agents that are started without their own questions.
     ///
     /// ## Why
     /// A question is put to a person. A command that answers it has not been agreed to by anybody. Nor has one that takes
-    /// the guard away, or brings another: the latter is asked about.
+    /// the guard away, or one that starts an agent which asks nobody. Rules of one's own choice are asked about.
     ///
     /// ## Example
     /// `bashtion approve ask-7k2m9q`, `bashtion run --approve always 'git reset --hard'`, `bashtion hook codex --uninstall`,
-    /// `bashtion run --profile ./mine.toml 'git push'`, `sed -i … ~/.config/bashtion/config.toml`, `rm ~/.local/bin/bashtion`
+    /// `sed -i … ~/.config/bashtion/config.toml`, `rm ~/.local/bin/bashtion`, `echo '{}' > ~/.claude/settings.json`,
+    /// `claude --dangerously-skip-permissions -p …`, `codex exec --yolo …`
     ///
     /// ## Instead
-    /// Say which question waits, and leave the answer to the user. Listing them with `bashtion approve` is refused too.
-    ApprovesItself, "approves-itself", Deny
+    /// Say which question waits, or what should change, and leave it to the user. Start agents without such options, or in a container that is
+    /// made for them. Settings in the project are asked about, by `writes-settings`.
+    ChangesGuard, "changes-guard", Deny
 }
 
-impl Rule for ApprovesItself {
+impl Rule for ChangesGuard {
     about!();
 
     fn check(&self, found: &Found, world: &World) -> Option<Problem> {
@@ -29,6 +32,19 @@ impl Rule for ApprovesItself {
             return Some(Problem::deny(
                 format!("this would {} what guards the agent: {}", change.verb, change.path),
                 "tell the user what you want changed, and leave it to them; reading the configuration is allowed",
+            ));
+        }
+        let settings = changes(found, world).into_iter().find(|change| decides(&change.path, world));
+        if let Some(change) = settings {
+            return Some(Problem::deny(
+                format!("this would {} settings that say what an agent may do: {}", change.verb, change.path),
+                "tell the user what you want changed, and leave it to them; those of a project can be agreed to",
+            ));
+        }
+        if let Some((program, how)) = agents::unguarded(found) {
+            return Some(Problem::deny(
+                format!("`{how}` lets {program} do everything without asking"),
+                "leave it away, or run the agent in a container that is made for it",
             ));
         }
         if found.program == "bashtion" && changes_hooks(&found.arguments) {
@@ -53,6 +69,22 @@ impl Rule for ApprovesItself {
             )
         })
     }
+}
+
+/// Settings in the home directory with which agents are guarded in every project.
+fn decides(path: &str, world: &World) -> bool {
+    const DECIDING: [&str; 9] = [
+        ".claude/settings.json", ".claude/settings.local.json", ".claude.json", ".codex/config.toml",
+        ".codex/rules", ".gemini/settings.json", ".cursor/cli-config.json", ".cursor/hooks.json",
+        ".copilot/config.json",
+    ];
+    let below = path.strip_prefix(world.home()).and_then(|rest| rest.strip_prefix('/'));
+    below.is_some_and(|path| {
+        let is = |known: &str| {
+            path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        DECIDING.iter().any(|known| is(known)) || path.starts_with(".claude/hooks")
+    })
 }
 
 /// Whatever is not known may be a verb, or the value of `--approve`.

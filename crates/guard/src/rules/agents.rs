@@ -1,39 +1,18 @@
-use super::{Problem, Rule, about, rule};
+//! Agents, and with what they are started so that they ask nobody.
+
 use crate::analysis::{Found, Machine};
 use crate::text::Text;
-use crate::world::World;
 
-rule! {
-    /// Agents that are started without their own questions or their own sandbox.
-    ///
-    /// ## Why
-    /// Such an agent does whatever it thinks right, and nobody is asked about any of it.
-    ///
-    /// ## Example
-    /// `claude --dangerously-skip-permissions -p …`, `codex exec --yolo …`, `gemini --yolo`, `GOOSE_MODE=auto goose run …`
-    ///
-    /// ## Instead
-    /// Start it without that option, or in a container that is made for it. Allowing single tools is better than all.
-    RunsUnguarded, "runs-unguarded", Ask
-}
-
-impl Rule for RunsUnguarded {
-    about!();
-
-    fn check(&self, found: &Found, _: &World) -> Option<Problem> {
-        // That is where agents are meant to be left alone.
-        if matches!(found.setting.machine, Machine::Container | Machine::RunningContainer) {
-            return None;
-        }
-        let agent = AGENTS.iter().find(|agent| agent.programs.contains(&found.program.as_str()))?;
-        let option = agent.options.iter().find(|option| is_given(option, &found.arguments));
-        let variable = || agent.variables.iter().find(|variable| is_set(variable, &found.environment));
-        let how = option.or_else(variable)?;
-        Some(Problem::ask(
-            format!("`{how}` lets {} do everything without asking", found.program),
-            "leave it away, or run the agent in a container that is made for it",
-        ))
+/// The agent that a command starts without its own questions or its own sandbox, and how.
+pub(super) fn unguarded(found: &Found) -> Option<(&str, &'static str)> {
+    // That is where agents are meant to be left alone.
+    if matches!(found.setting.machine, Machine::Container | Machine::RunningContainer) {
+        return None;
     }
+    let agent = AGENTS.iter().find(|agent| agent.programs.contains(&found.program.as_str()))?;
+    let option = agent.options.iter().find(|option| is_given(option, &found.arguments));
+    let variable = || agent.variables.iter().find(|variable| is_set(variable, &found.environment));
+    Some((&found.program, option.or_else(variable)?))
 }
 
 /// An agent, and what makes it ask nobody.
