@@ -149,7 +149,7 @@ pub(super) const PAGES: &[Page] = &[
     page(&["op", "doppler", "infisical", "dotenvx"], "Runs a command with secrets.")
         .values("--env-file -f --project --config --env")
         .runs(Rest(start(1).verb("run")))
-        .examples(&["op run -- rm -rf /", "dotenvx run -- rm -rf /"], &["op read x", "doppler run -- make"]),
+        .examples(&["op run -- rm -rf /", "dotenvx run -- rm -rf /"], &["op vault list", "doppler run -- make"]),
     page(&["direnv", "aws-vault", "chamber"], "Runs a command with the variables of a place.")
         .runs(Rest(start(2).verb("exec")))
         .examples(&["direnv exec . rm -rf /", "aws-vault exec dev -- rm -rf /"], &["direnv allow", "chamber exec x -- make"]),
