@@ -167,7 +167,7 @@ pub fn keep(_: &RoomPlan, ready: impl FnOnce(Result<(), &SpawnError>)) -> io::Re
 pub(crate) enum Member {}
 
 impl Member {
-    pub(crate) fn socket(&self) -> &std::sync::Arc<OwnedFd> {
+    pub(crate) fn socket(&self) -> &Arc<OwnedFd> {
         match *self {}
     }
 
