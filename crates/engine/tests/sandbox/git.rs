@@ -226,7 +226,7 @@ fn t20_a_project_s_own_rules_stay() {
 fn links_that_cannot_be_kept_are_told() {
     let scene = scene();
     scene.run(Hold::Off, "rm -rf .git/hooks; mkdir hooks; ln -s ../hooks .git/hooks");
-    let report = scene.run(Hold::Workspace, "true").sandbox;
+    let report = scene.run_with(crate::scene::settings(Hold::Workspace), "true").sandbox;
     assert_eq!(report.filesystem, bashtion::Enforced::Partial);
     assert!(report.reason.unwrap().contains("is a link, which cannot be kept"));
 }

@@ -250,3 +250,74 @@ fn t16_a_socket_that_the_host_has_made_in_the_workspace() {
         assert_eq!(scene.run(hold, connect).success(), hold == Hold::Off);
     }
 }
+
+/// Lets the user do something, then a command, then the user again. Returns true if the user's git ran something.
+fn runs_later(hold: Hold, before: &str, command: &str, after: &str) -> bool {
+    let scene = scene();
+    assert!(scene.run(Hold::Off, before).success());
+    scene.run(hold, command);
+    scene.run(Hold::Off, after);
+    scene.path("outside/ran").exists()
+}
+
+fn cannot_later(before: &str, command: &str, after: &str) {
+    assert!(runs_later(Hold::Off, before, command, after), "it must succeed without the sandbox");
+    for hold in HELD {
+        assert!(!runs_later(hold, before, command, after), "{hold:?} {command}");
+    }
+}
+
+const COMMIT: &str = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m two";
+
+#[test]
+fn t18_hooks_that_lie_in_the_workspace() {
+    let plant = "printf '#!/bin/sh\ntouch {outside}/ran\n' > tools/hooks/post-commit; chmod +x tools/hooks/post-commit";
+    let before = "git config core.hooksPath tools/hooks; mkdir -p tools/hooks";
+    cannot_later(before, plant, COMMIT);
+    let elsewhere = plant.replace("tools/hooks", "staged/hooks");
+    cannot_later(
+        before,
+        &format!("mkdir -p staged/hooks; {elsewhere}; mv tools old; mv staged tools"),
+        COMMIT,
+    );
+}
+
+#[test]
+fn t18_a_hook_that_is_a_link_into_the_workspace() {
+    let before = "mkdir -p scripts .git/hooks; printf '#!/bin/sh\n' > scripts/check; chmod +x scripts/check; ln -s ../../scripts/check .git/hooks/pre-commit";
+    cannot_later(before, "echo 'touch {outside}/ran' >> scripts/check", COMMIT);
+}
+
+#[test]
+fn t18_configuration_that_lies_in_the_workspace() {
+    let before = "git config include.path ../.gitconfig; touch .gitconfig";
+    cannot_later(before, "printf '[core]\n\tfsmonitor = touch {outside}/ran\n' > .gitconfig", "git status");
+}
+
+#[test]
+fn t21_a_folder_in_which_somebody_has_put_a_head() {
+    let plant = "mkdir sub/objects sub/refs; printf '[alias]\n\tst = !touch {outside}/ran\n' > sub/config";
+    cannot_later("echo 'ref: refs/heads/main' > sub/HEAD", plant, "cd sub; git st");
+}
+
+#[test]
+fn t21_an_address_through_the_process_table() {
+    let plant =
+        "git remote add evil /proc/self/root$PWD/.git/objects/ev; git remote add other up/.git/objects/ev";
+    for hold in HELD {
+        let scene = scene();
+        assert!(scene.run(Hold::Off, "ln -s . up").success());
+        scene.run(hold, plant);
+        let config = fs::read_to_string(scene.path("work/.git/config")).unwrap();
+        assert!(!config.contains("objects"), "{hold:?} {config}");
+    }
+}
+
+#[test]
+fn t21_links_in_two_steps() {
+    for hold in HELD {
+        let scene = scene();
+        scene.run(hold, "ln -s .git two; ln -s two/objects/ev vendor; ln -s two three; mv three vendor");
+        assert!(scene.path("work/two").symlink_metadata().is_err(), "{hold:?}");
+    }
+}

@@ -1,5 +1,10 @@
 //! Git's configuration as a command would leave it: only keys that run nothing and lead nowhere may differ.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::astray::From;
 use super::keys::{HARMLESS, HARMLESS_SECTIONS, Values};
 
 /// One line of a configuration: its key in lower case but for the subsection, and the value.
@@ -69,6 +74,25 @@ pub(super) fn check(
         Some(gone) => Err(Refusal::Key(gone.key())),
         None => Ok(()),
     }
+}
+
+/// Finds the paths that a configuration tells git to run programs from, or to read more configuration from. None in one that
+/// git may read in another way than we do: no command has changed it.
+pub(super) fn paths_that_are_followed(text: &[u8]) -> Vec<(From, PathBuf)> {
+    let path = |entry: &Entry| {
+        let from = match (entry.section.as_str(), entry.name.as_str()) {
+            ("core", "hookspath" | "fsmonitor" | "attributesfile" | "sshcommand" | "editor" | "pager") => {
+                From::Files
+            }
+            ("include" | "includeif", "path") => From::Repository,
+            _ => return None,
+        };
+        let value = entry.value.split(u8::is_ascii_whitespace).next().filter(|word| !word.is_empty())?;
+        let is_elsewhere = value.starts_with(b"~") || !value.contains(&b'/') && !value.starts_with(b".");
+        (!is_elsewhere || entry.name == "hookspath" || from == From::Repository)
+            .then(|| (from, PathBuf::from(OsStr::from_bytes(value))))
+    };
+    parse(text).unwrap_or_default().iter().filter_map(path).collect()
 }
 
 impl Entry {

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
 use rustix::fs::{
@@ -12,6 +12,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::answer::{Answer, Asked, Spot};
+use super::astray::without_dots;
 use super::birth;
 use super::config::{self, Refusal};
 use super::names::{self, Part};
@@ -211,7 +212,7 @@ impl Doing<'_> {
         let url = url.strip_prefix(b"file://").unwrap_or(url);
         let git = self.spot.home.as_ref().map(|(git, _)| git.as_path());
         let from = git.and_then(Path::parent).unwrap_or(Path::new("/"));
-        self.asked.ground.is_free(&without_dots(&from.join(Path::new(std::ffi::OsStr::from_bytes(url)))))
+        self.asked.ground.address_leads_astray(&from.join(Path::new(std::ffi::OsStr::from_bytes(url))))
     }
 
     fn replace(&self, text: &[u8], mode: u32) -> Result<(), Errno> {
@@ -255,18 +256,7 @@ impl Doing<'_> {
     }
 }
 
-fn without_dots(path: &Path) -> PathBuf {
-    let mut place = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::ParentDir => drop(place.pop()),
-            part => place.push(part),
-        }
-    }
-    place
-}
-
-fn read(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Errno> {
+pub(super) fn read(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(directory, name, flags, Mode::empty())?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {

@@ -9,6 +9,7 @@
 //! if it is harmless, see `plain.rs`.
 
 mod answer;
+mod astray;
 mod birth;
 mod config;
 mod deed;
@@ -26,6 +27,8 @@ pub(super) use rights::{Masks, separate};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+
+use astray::followed_by;
 
 use super::confine::{answered, capabilities};
 use crate::Confinement;
@@ -46,6 +49,8 @@ pub(super) struct Ground {
     pub(super) settings: Vec<PathBuf>,
     /// The last part of each of them.
     setting_names: HashSet<OsString>,
+    /// Files and directories of workspaces that their repositories name as hooks or configuration.
+    pub(super) followed: Vec<PathBuf>,
     /// Directories in which Landlock lets no command write, because the host does it.
     pub(super) answered: Vec<PathBuf>,
     /// The capabilities that commands have; none if the host has none to lose.
@@ -73,9 +78,15 @@ impl Ground {
             .writable
             .iter()
             .filter(|path| !confinement.workspaces.contains(path) && !is_git(path));
+        let known: Vec<PathBuf> =
+            known.iter().map(|known| known.git.clone()).chain(elsewhere.cloned()).collect();
+        let own = confinement.workspaces.iter().map(|root| root.join(".git"));
+        let repositories: Vec<PathBuf> =
+            own.filter(|git| !known.contains(git)).chain(known.clone()).collect();
         Self {
             workspaces: confinement.workspaces.clone(),
-            known: known.iter().map(|known| known.git.clone()).chain(elsewhere.cloned()).collect(),
+            followed: followed_by(&repositories, &confinement.workspaces),
+            known,
             free: free.cloned().collect(),
             own: confinement.kept.clone(),
             settings: confinement.settings.clone(),

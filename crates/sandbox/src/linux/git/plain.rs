@@ -23,6 +23,7 @@ use super::answer::{Answer, Asked};
 use super::names;
 use super::operation::{Linked, Named, Operation};
 use super::rights::{Birth, Rights};
+use crate::StoppedBy;
 use crate::imp::sockets::Watch;
 use crate::imp::sockets::notice::Call;
 
@@ -64,6 +65,7 @@ impl Asked<'_> {
             Operation::MakeDirectory { at, mode } => self
                 .make(at, Some(*mode), |place, mode| mkdirat(&place.directory, place.name.as_slice(), mode)),
             Operation::MakeLink { at, text } if !at.is_directory => self.make(at, None, |place, _| {
+                self.may_lie(place, Some(text))?;
                 symlinkat(text.as_slice(), &place.directory, place.name.as_slice())
             }),
             Operation::MakeNode { at, mode } if !at.is_directory => match FileType::from_raw_mode(*mode) {
@@ -172,7 +174,8 @@ impl Asked<'_> {
     fn open_nameless(&self, at: &Named, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
         let mut inner = at.clone();
         inner.parent.extend(&at.name);
-        inner.name = b".".to_vec();
+        // Any name will do: it lies there, and never gets one.
+        inner.name = b"nameless".to_vec();
         let Some(place) = self.place(&inner)? else { return Ok(Answer::GoOn) };
         let birth = self.birth(mode);
         let _rights = self.rights();
@@ -234,10 +237,33 @@ impl Asked<'_> {
         if (from.is_directory || to.is_directory) && kind != Some(FileType::Directory) {
             return Err(if kind.is_some() { Errno::NOTDIR } else { Errno::NOENT });
         }
-        let _rights = self.rights();
+        let text = |place: &Place| match place.kind() {
+            Some(FileType::Symlink) => readlinkat(&place.directory, place.name.as_slice(), vec![])
+                .map(|text| Some(text.into_bytes())),
+            _ => Ok(None),
+        };
+        self.may_lie(&target, text(&source)?.as_deref())?;
         let flags = RenameFlags::from_bits_retain(flags);
+        if flags.contains(RenameFlags::EXCHANGE) {
+            self.may_lie(&source, text(&target)?.as_deref())?;
+        }
+        let _rights = self.rights();
         let (old, new) = (source.name.as_slice(), target.name.as_slice());
         renameat_with(&source.directory, old, &target.directory, new, flags).map(|()| Answer::Done)
+    }
+
+    /// Fails for a link that leads whoever follows it to what a command has written, and for what would take the place of a
+    /// directory around files that git follows.
+    fn may_lie(&self, place: &Place, link: Option<&[u8]>) -> Result<(), Errno> {
+        let ground = self.ground;
+        let is_astray = link.is_some_and(|text| {
+            ground.workspace_of(&place.around).is_some() && ground.link_leads_astray(&place.around, text)
+        });
+        if is_astray || ground.leads_to_followed(&place.path()) {
+            self.watch.stop(place.path(), StoppedBy::Repository);
+            return Err(Errno::ACCESS);
+        }
+        Ok(())
     }
 
     /// The place of a name, if it is an ordinary one in a workspace.
@@ -248,11 +274,29 @@ impl Asked<'_> {
         let Some(directory) = self.parent_of(named)? else { return Ok(None) };
         let around = path_of(&directory)?;
         let place = Place { directory, around, name: named.name.clone() };
-        if !self.is_ordinary(&place.path()) {
+        let path = place.path();
+        if self.ground.is_followed(&path) {
+            self.watch.stop(path, StoppedBy::Git);
+            return Ok(None);
+        }
+        if !self.is_ordinary(&path) {
+            return Ok(None);
+        }
+        if self.completes_repository(&place) {
+            self.watch.stop(path, StoppedBy::Repository);
             return Ok(None);
         }
         self.still_asked()?;
         Ok(Some(place))
+    }
+
+    /// Returns true for a name that makes a repository of a directory in which somebody has put a `HEAD`.
+    fn completes_repository(&self, place: &Place) -> bool {
+        const PARTS: [&[u8]; 4] = [b"objects", b"refs", b"config", b"commondir"];
+        PARTS.contains(&place.name.as_slice())
+            && self.ground.home_of(&place.around).is_none()
+            && self.ground.workspace_of(&place.around).is_some()
+            && statat(&place.directory, "HEAD", AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     fn is_plain(&self, file: &OwnedFd) -> Result<bool, Errno> {
