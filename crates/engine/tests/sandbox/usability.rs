@@ -176,3 +176,29 @@ fn the_same_without_namespaces() {
         assert!(outcome.success(), "{command}: {} {}", outcome.output.stdout(), outcome.output.stderr());
     }
 }
+
+/// The host opens and makes files in a command's place: they must be what the command would have made.
+#[test]
+fn files_are_made_as_the_command_would() {
+    let script = "import ctypes, os, fcntl, mmap, stat
+mode = lambda path: oct(stat.S_IMODE(os.stat(path).st_mode))
+for mask in (0o022, 0o002, 0o077, 0):
+    os.umask(mask)
+    os.close(os.open(f'file{mask}', os.O_CREAT | os.O_RDWR, 0o666)); os.mkdir(f'folder{mask}'); os.mkfifo(f'pipe{mask}')
+    print(mode(f'file{mask}'), mode(f'folder{mask}'), mode(f'pipe{mask}'))
+os.umask(0o022)
+nameless = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o600); os.write(nameless, b'x')
+ctypes.CDLL(None).linkat(-100, f'/proc/self/fd/{nameless}'.encode(), -100, b'named', 0x400)
+with open('log', 'a') as one, open('log', 'a') as two: one.write('1'); one.flush(); two.write('2')
+with open('log', 'r+b') as file: fcntl.flock(file, fcntl.LOCK_EX); memory = mmap.mmap(file.fileno(), 2); memory[0:1] = b'0'; memory.flush()
+os.truncate('log', 1); os.rename('log', 'moved'); print(open('moved').read(), os.path.exists('named'))
+";
+    let expected = "0o644 0o755 0o644\n0o664 0o775 0o664\n0o600 0o700 0o600\n0o666 0o777 0o666\n0 True\n";
+    for hold in [Hold::Off, Hold::Workspace, Hold::Plain] {
+        let scene = Scene::new();
+        fs::write(scene.path("work/script.py"), script).unwrap();
+        let outcome = scene.run(hold, "python3 script.py");
+        let (out, err) = (outcome.output.stdout(), outcome.output.stderr());
+        assert_eq!(out, expected, "{hold:?} {err}");
+    }
+}

@@ -82,18 +82,26 @@ impl Operation {
         Ok(match Kind::of(call.number) {
             #[cfg(target_arch = "x86_64")]
             Kind::Open => {
-                at(None, first)?.map(|at| Self::Open { at, flags: open_flags(second), mode: number(third) })
+                let flags = open_flags(second);
+                opened(call.thread, None, first, flags)?.map(|at| Self::Open {
+                    at,
+                    flags,
+                    mode: number(third),
+                })
             }
             #[cfg(target_arch = "x86_64")]
             Kind::Creat => {
                 let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC;
                 at(None, first)?.map(|at| Self::Open { at, flags, mode: number(second) })
             }
-            Kind::OpenAt => at(Some(first), second)?.map(|at| Self::Open {
-                at,
-                flags: open_flags(third),
-                mode: number(fourth),
-            }),
+            Kind::OpenAt => {
+                let flags = open_flags(third);
+                opened(call.thread, Some(first), second, flags)?.map(|at| Self::Open {
+                    at,
+                    flags,
+                    mode: number(fourth),
+                })
+            }
             #[cfg(target_arch = "x86_64")]
             Kind::MakeDirectory => {
                 at(None, first)?.map(|at| Self::MakeDirectory { at, mode: number(second) })
@@ -241,6 +249,15 @@ pub(in super::super) fn is_about_names(call: c_long) -> bool {
 
 fn named(thread: i32, from: Option<u64>, address: u64) -> Result<Option<Named>, Errno> {
     Ok(parse(from, &read_string(thread, address)?))
+}
+
+/// The place of a file that is opened. One without a name has some name in its directory here.
+fn opened(thread: i32, from: Option<u64>, address: u64, flags: OFlags) -> Result<Option<Named>, Errno> {
+    let path = read_string(thread, address)?;
+    if flags.contains(OFlags::TMPFILE) && !path.is_empty() {
+        return Ok(parse(from, &[&path, &b"/nameless"[..]].concat()));
+    }
+    Ok(parse(from, &path))
 }
 
 fn parse(from: Option<u64>, path: &[u8]) -> Option<Named> {

@@ -172,11 +172,7 @@ impl Asked<'_> {
 
     /// A file without a name, in a directory that is named.
     fn open_nameless(&self, at: &Named, flags: OFlags, mode: u32) -> Result<Answer, Errno> {
-        let mut inner = at.clone();
-        inner.parent.extend(&at.name);
-        // Any name will do: it lies there, and never gets one.
-        inner.name = b"nameless".to_vec();
-        let Some(place) = self.place(&inner)? else { return Ok(Answer::GoOn) };
+        let Some(place) = self.place(at)? else { return Ok(Answer::GoOn) };
         let birth = self.birth(mode);
         let _rights = self.rights();
         let file = openat(&place.directory, c".", flags | OFlags::CLOEXEC, birth.mode)?;
@@ -260,7 +256,7 @@ impl Asked<'_> {
             ground.workspace_of(&place.around).is_some() && ground.link_leads_astray(&place.around, text)
         });
         if is_astray || ground.leads_to_followed(&place.path()) {
-            self.watch.stop(place.path(), StoppedBy::Repository);
+            self.watch.stop(place.path(), StoppedBy::Git);
             return Err(Errno::ACCESS);
         }
         Ok(())
