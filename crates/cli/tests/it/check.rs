@@ -73,7 +73,7 @@ fn json_has_the_verdict_and_every_command_with_its_effects() {
     assert_eq!(command["via"], serde_json::json!(["sudo", "env"]));
     let effect = serde_json::json!({"action": "delete", "path": "/home/dev/project/build", "place": "workspace", "recursive": true});
     assert_eq!(command["effects"][0], effect);
-    assert_eq!(json["permission"], serde_json::json!(["rm -r build"]));
+    assert_eq!(json["permission"], serde_json::json!(["sudo rm -r build"]));
 }
 
 #[test]

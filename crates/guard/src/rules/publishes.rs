@@ -22,8 +22,10 @@ impl Rule for Publishes {
 
     fn check(&self, found: &Found, _: &World) -> Option<Problem> {
         found.is_about(Concern::Release).then(|| {
+            let verb = found.argument(0).filter(|word| !word.starts_with('-')).unwrap_or_default();
+            let called = format!("{} {verb}", found.program);
             Problem::ask(
-                format!("`{}` makes a release to the public", found.program),
+                format!("`{}` makes a release to the public", called.trim_end()),
                 "make a dry run, and let a person release it",
             )
         })
