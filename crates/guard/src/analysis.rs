@@ -117,6 +117,12 @@ impl Found {
         crate::rules::needs_the_machine(self, world)
     }
 
+    /// Returns true if it would show or copy a secret that programs keep for the user, which a sandbox hides.
+    #[must_use]
+    pub fn reads_secret(&self) -> bool {
+        self.secret.as_ref().is_some_and(|secret| secret.is_read && secret.is_kept)
+    }
+
     /// Whether an argument is exactly this.
     pub(crate) fn has(&self, argument: &str) -> bool {
         self.arguments.iter().any(|own| own.value() == Some(argument))

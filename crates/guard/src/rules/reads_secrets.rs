@@ -21,14 +21,27 @@ rule! {
 impl Rule for ReadsSecrets {
     about!(Container);
 
-    fn check(&self, found: &Found, _: &World) -> Option<Problem> {
+    fn check(&self, found: &Found, world: &World) -> Option<Problem> {
         let help = "let the program that needs it read it by itself, or ask the user for what you need";
+        // A room shows these without the secrets in them.
+        let is_shown_without = |path: &str| {
+            world.is_in_room() && found.is_here() && PACKAGE_SETTINGS.iter().any(|name| path.ends_with(name))
+        };
         let shown = found.secret.as_ref().filter(|secret| secret.is_read && secret.is_kept);
+        let shown = shown.filter(|secret| !is_shown_without(&secret.path));
         let shown = shown.map(|secret| format!("a secret would be shown or copied: {}", secret.path));
         let told = || tells(found).then(|| format!("`{}` shows a secret that it keeps", found.program));
         shown.or_else(told).map(|message| Problem::ask(message, help))
     }
 }
+
+/// Settings of package managers, which may hold a secret among other things.
+const PACKAGE_SETTINGS: &[&str] = &[
+    "/.npmrc", "/.config/pnpm/rc", "/.yarnrc.yml", "/.bunfig.toml", "/.pypirc", "/.config/pip/pip.conf",
+    "/.pip/pip.conf", "/.config/pypoetry/config.toml", "/.config/uv/uv.toml", "/.condarc", "/.bundle/config",
+    "/.m2/settings.xml", "/.gradle/gradle.properties", "/.nuget/NuGet/NuGet.Config",
+    "/.config/NuGet/NuGet.Config", "/.Renviron",
+];
 
 /// Words with which a program shows a secret that it keeps.
 const TELLING: &[(&str, &[&str])] = &[

@@ -41,7 +41,7 @@ pub(super) fn needed(
     let mut grant = Grant::default();
     let mut paths = vec![];
     for found in analysis.commands.iter().filter(|found| found.is_here()) {
-        grant.outside |= found.needs_the_machine(world);
+        grant.outside |= found.needs_the_machine(world) || found.reads_secret();
         for (target, part) in found.effects.iter().filter_map(changed) {
             match surroundings.need(target, part, found, world) {
                 Need::Nothing => {}
