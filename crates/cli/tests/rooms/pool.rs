@@ -164,7 +164,6 @@ const SCRIPTS: &[&str] = &[
     "  \t echo blanks  ",
     "-c echo dash",
     "#only a comment",
-    "echo a;; echo b",
     "! true; echo $?",
     "{ echo group; } 2>&1 | cat",
     "enable -n echo; echo x; enable | wc -l",
