@@ -86,6 +86,14 @@ pub struct Visit {
     pub again: Option<Piping>,
 }
 
+impl Visit {
+    /// Everything that the command is held to.
+    #[must_use]
+    pub fn confinement(&self) -> Arc<Confinement> {
+        Arc::new(self.room.facts.confinement.clone())
+    }
+}
+
 impl Room {
     /// Finds a room: there are none here.
     pub fn find(_: &Path, _: &str) -> io::Result<Option<Self>> {
