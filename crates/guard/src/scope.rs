@@ -159,10 +159,10 @@ impl Scope {
         }
     }
 
-    /// Whether the script has made all of these directories.
+    /// Returns true if the script has made all of these directories.
     pub(crate) fn has_made(&self, directories: &[Text]) -> bool {
         // A path as `mktemp` prints it.
-        let is_fresh = |path: &str| path.contains("/tmp.mktemp") || path.contains("XXX");
+        let is_fresh = |path: &str| path.contains("/tmp.mktemp");
         !directories.is_empty()
             && directories
                 .iter()
