@@ -76,9 +76,9 @@ pub struct Found {
 pub(crate) struct SecretUse {
     /// The path, or what it is in words.
     pub(crate) path: String,
-    /// Whether its content is shown or copied, rather than used.
+    /// True if its content is shown or copied, rather than used.
     pub(crate) is_read: bool,
-    /// Whether it lies where programs keep secrets of the user or the system, rather than in a project.
+    /// True if it lies where programs keep secrets of the user or the system, rather than in a project.
     pub(crate) is_kept: bool,
 }
 
@@ -128,7 +128,7 @@ impl Found {
         self.arguments.iter().any(|own| own.value() == Some(argument))
     }
 
-    /// Whether the page of the program says this of it.
+    /// Returns true if the page of the program says this of it.
     pub(crate) fn is_about(&self, concern: Concern) -> bool {
         self.concerns.contains(&concern)
     }

@@ -96,7 +96,7 @@ pub struct RulePage {
     pub name: &'static str,
     /// The strictest that it says.
     pub severity: Decision,
-    /// Whether it speaks only where a configuration gives it a severity.
+    /// True if it speaks only where a configuration gives it a severity.
     pub optional: bool,
     /// Its manual page, in Markdown.
     pub page: &'static str,
@@ -126,7 +126,7 @@ pub struct ProgramPage {
     pub page: String,
     /// Options and words with which it does less than without: dry runs, help, subcommands that only read.
     pub harmless: Vec<&'static str>,
-    /// Whether the last of its words is where something goes, so that one more word is another place.
+    /// True if the last of its words is where something goes, so that one more word is another place.
     pub ends_in_place: bool,
     /// Commands that are stopped because of what it does.
     pub stopped: &'static [&'static str],

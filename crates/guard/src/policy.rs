@@ -413,7 +413,7 @@ const STAYING: [&str; 22] = [
     "bash", "sh", "zsh", "dash", "eval", "source", "xargs", "find", "trap", "alias", "unbuffer",
 ];
 
-/// Whether a rule speaks only where a configuration has asked for it.
+/// Returns true if a rule speaks only where a configuration has asked for it.
 fn is_unasked(rule: &dyn Rule) -> bool {
     rule.exemptions().contains(&Exemption::Unasked)
 }

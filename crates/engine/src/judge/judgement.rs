@@ -34,7 +34,7 @@ pub struct Judgement {
     pub analysis: Analysis,
     /// How tightly it would be held.
     pub sandbox: SandboxMode,
-    /// Whether it could talk to other machines.
+    /// True if it could talk to other machines.
     pub network: Network,
     /// Under what circumstances it would run without an approval, in words; how it is confined first.
     pub circumstances: Vec<String>,

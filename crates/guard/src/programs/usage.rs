@@ -20,7 +20,7 @@ struct Given {
     value: Option<Text>,
 }
 
-/// Whether a list of words separated by blanks has this one.
+/// Returns true if a list of words separated by blanks has this one.
 pub(crate) fn is_listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|own| own == word && !own.is_empty())
 }
@@ -113,7 +113,7 @@ impl<'a> Usage<'a> {
             || self.page.reads.split(' ').any(|verb| !verb.is_empty() && is_word(verb, &first))
     }
 
-    /// Whether an option is given that makes it harmless: written in full, and not taken back.
+    /// Returns true if an option is given that makes it harmless: written in full, and not taken back.
     fn declares(&self, token: &str) -> bool {
         let (name, value) = token.split_once('=').map_or((token, None), |(name, value)| (name, Some(value)));
         let given = self.given.iter().any(|given| {
@@ -142,7 +142,7 @@ impl<'a> Usage<'a> {
             })
     }
 
-    /// Whether one of these options or operands is given. Long options may be shortened, as GNU programs allow.
+    /// Returns true if one of these options or operands is given. Long options may be shortened, as GNU programs allow.
     pub(crate) fn has(&self, tokens: &str) -> bool {
         tokens.split(' ').any(|token| match token {
             "" => false,
@@ -208,7 +208,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Whether a path is on another machine: `host:path`, `s3://bucket`.
+/// Returns true if a path is on another machine: `host:path`, `s3://bucket`.
 pub(super) fn is_elsewhere(path: &Text) -> bool {
     let text = path.rough();
     text.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
@@ -220,7 +220,7 @@ fn shown(word: &Text) -> String {
     if rough.is_empty() && word.why().is_some() { "…".to_owned() } else { rough }
 }
 
-/// Whether a word is the one that a page means.
+/// Returns true if a word is the one that a page means.
 fn is_word(pattern: &str, word: &str) -> bool {
     if let Some(others) = pattern.strip_prefix('!') {
         return !word.is_empty() && !is_word(others, word);

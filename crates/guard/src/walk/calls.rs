@@ -473,7 +473,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a function that others have too, by name, is one of a module for files: `'a/b'.replace('/', '-')` is text.
+/// Returns true if a function that others have too, by name, is one of a module for files: `'a/b'.replace('/', '-')` is text.
 fn is_function_of_files(name: &str, member: bool) -> bool {
     const EVERYWHERE: [&str; 3] = ["replace", "copy", "write"];
     match name.rsplit_once(['.', ':']) {

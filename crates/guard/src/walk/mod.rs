@@ -162,7 +162,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether what is followed stands in the text itself, not in a script that it runs.
+    /// Returns true if what is followed stands in the text itself, not in a script that it runs.
     pub(crate) fn is_outermost(&self) -> bool {
         self.depth == 0
     }

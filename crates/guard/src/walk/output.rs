@@ -348,7 +348,7 @@ pub(super) fn words(stream: &Stream) -> Vec<Text> {
     }
 }
 
-/// Whether `pgrep` finds all processes, of the machine or of a user.
+/// Returns true if `pgrep` finds all processes, of the machine or of a user.
 fn names_everybody(found: &Found) -> bool {
     let options = Options::parse(&found.arguments, "uUgGPstFO", &["euid", "uid", "group", "parent"]);
     let patterns: Vec<&str> = options.operands.iter().filter_map(Text::value).collect();
